@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { build, context, type BuildOptions, type Metafile } from 'esbuild'
+import { root } from './root.ts'
+
+/*
+ * Bundle the product into `dist/`.
+ *
+ * Usage: `node scripts/build.ts [--watch] [--dev]`; `--dev` leaves the code readable and adds source maps.
+ * Sizes go to stderr, the metafiles to `out/build-meta.json`.
+ */
+const isWatch = process.argv.includes('--watch')
+const isDev = isWatch || process.argv.includes('--dev')
+const dist = join(root, 'dist')
+
+const shared = {
+  absWorkingDir: root,
+  bundle: true,
+  metafile: true,
+  minify: !isDev,
+  keepNames: true,
+  sourcemap: isDev ? 'linked' : false,
+  legalComments: 'none',
+  logLevel: 'warning',
+  define: { 'process.env.NODE_ENV': JSON.stringify(isDev ? 'development' : 'production') },
+} satisfies BuildOptions
+
+// Packages with native code or data files beside their code stay in node_modules, and are packaged as they are.
+const external = ['vscode', '@lydell/node-pty', '@vscode/ripgrep', 'web-tree-sitter', 'tree-sitter-bash']
+
+const node: BuildOptions = { platform: 'node', target: 'node22', external }
+
+// A CommonJS dependency inside an ES module bundle asks for a `require` that such a module has not got by itself.
+const esModule: BuildOptions = {
+  ...node,
+  format: 'esm',
+  banner: { js: "import{createRequire as bundleRequire}from'node:module';const require=bundleRequire(import.meta.url);" },
+}
+
+type Bundle = { readonly name: string; readonly entry: string; readonly options: BuildOptions }
+
+const bundles: readonly Bundle[] = [
+  {
+    name: 'extension',
+    entry: 'extension/main.ts',
+    options: {
+      ...node,
+      format: 'cjs',
+      outfile: 'dist/extension.cjs',
+      // Sources find files beside them by `import.meta.url`, which a CommonJS bundle has not got.
+      define: { ...shared.define, 'import.meta.url': 'bundleUrl' },
+      banner: { js: "const bundleUrl=require('node:url').pathToFileURL(__filename).href;" },
+    },
+  },
+  { name: 'headless', entry: 'extension/headless.ts', options: { ...esModule, outfile: 'dist/headless.js' } },
+  { name: 'keeper', entry: 'extension/platform/node/keeper-main.ts', options: { ...esModule, outfile: 'dist/keeper.js' } },
+  {
+    name: 'webview',
+    entry: 'webview/main.tsx',
+    options: {
+      platform: 'browser',
+      target: 'es2023',
+      format: 'esm',
+      splitting: true,
+      outdir: 'dist',
+      entryNames: 'webview',
+      chunkNames: 'webview-[name]-[hash]',
+      assetNames: '[name]',
+      loader: { '.ttf': 'file', '.svg': 'dataurl' },
+      jsx: 'automatic',
+      jsxImportSource: 'preact',
+    },
+  },
+]
+
+await rm(dist, { recursive: true, force: true })
+await mkdir(dist, { recursive: true })
+// `dist/*.js` are ES modules wherever the folder ends up.
+await writeFile(join(dist, 'package.json'), '{ "type": "module" }\n')
+// The webview loads these by name.
+for (const name of ['codicon.css', 'codicon.ttf']) await copyFile(join(root, 'node_modules/@vscode/codicons/dist', name), join(dist, name))
+
+const present = bundles.filter((bundle) => existsSync(join(root, bundle.entry)))
+for (const bundle of bundles) {
+  if (!present.includes(bundle)) console.error(`skipped ${bundle.name}: ${bundle.entry} does not exist`)
+}
+
+if (isWatch) {
+  await Promise.all(
+    present.map(async ({ options, entry }) => (await context({ ...shared, ...options, entryPoints: [entry] })).watch()),
+  )
+  console.error('watching')
+} else {
+  const metafiles = await Promise.all(present.map(bundleOnce))
+  await mkdir(join(root, 'out'), { recursive: true })
+  await writeFile(join(root, 'out', 'build-meta.json'), JSON.stringify(Object.fromEntries(metafiles)))
+}
+
+async function bundleOnce({ name, options, entry }: Bundle): Promise<[string, Metafile]> {
+  const { metafile } = await build({ ...shared, ...options, metafile: true, entryPoints: [entry] })
+  for (const [path, output] of Object.entries(metafile.outputs)) {
+    if (!path.endsWith('.map')) console.error(`${path.padEnd(40)} ${(output.bytes / 1024).toFixed(1).padStart(9)} KB`)
+  }
+  return [name, metafile]
+}
