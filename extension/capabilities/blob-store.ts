@@ -1,0 +1,22 @@
+/** Files that belong to a session: attachments by SHA-256, spilled output, before-images. Removed with the session. */
+export interface BlobStore {
+  /** Keep `bytes` under its SHA-256; identical bytes are stored once. Resolves when durable. */
+  putAttachment(sessionId: string, bytes: Uint8Array, facts: { readonly mediaType: string; readonly name?: string }): Promise<StoredBlob>
+  /** Errors: `Error` when the content is missing or does not match its digest any more. */
+  getAttachment(sessionId: string, attachmentId: string): Promise<Uint8Array>
+  /** Store a whole oversize text; the path can be read by `read` and `grep`. */
+  putSpill(sessionId: string, name: string, text: string): Promise<{ readonly path: string; readonly bytes: number }>
+  /** Keep the bytes of a file as they were before a change, durably, before that change happens. Null bytes: it did not exist. */
+  putBeforeImage(sessionId: string, bytes: Uint8Array | null): Promise<{ readonly digest: string | null }>
+  getBeforeImage(sessionId: string, digest: string): Promise<Uint8Array>
+  /** The folder that holds spilled output, for the fence to allow reads in. */
+  spillFolder(sessionId: string): string
+}
+
+export interface StoredBlob {
+  /** `sha256:` and 64 hex digits. */
+  readonly attachmentId: string
+  readonly mediaType: string
+  readonly bytes: number
+  readonly name?: string
+}

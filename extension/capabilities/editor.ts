@@ -1,0 +1,47 @@
+import type { FileLocation } from '../protocol/cards.ts'
+import type { Undo } from '../base/undo.ts'
+
+/** What the host asks the editor to show, always because the person clicked. Nothing here takes the focus by itself. */
+export interface Editor {
+  /** Open the file at the line, as a preview, against `cwd` for relative paths. Resolves to words for the person when it cannot. */
+  openLocation(location: FileLocation, cwd: string): Promise<string | null>
+  /** A native diff between a text kept by `key` (before) and the file as it is now, or between two kept texts. */
+  openDiff(diff: {
+    readonly title: string
+    readonly path: string
+    readonly before: VirtualText
+    /** Absent: the file as it is now. */
+    readonly after?: VirtualText
+  }): Promise<void>
+  /** A read-only editor for long output. */
+  openText(text: VirtualText): Promise<void>
+  openExternal(url: string): Promise<void>
+  copy(text: string): Promise<void>
+  /** A native pick list. Resolves to the chosen id or null. */
+  pick(options: { readonly title: string; readonly placeholder?: string; readonly items: readonly PickItem[] }): Promise<string | null>
+  input(options: { readonly title: string; readonly prompt: string; readonly value?: string; readonly isSecret?: boolean }): Promise<string | null>
+  /** True only after an explicit yes. */
+  confirm(options: { readonly text: string; readonly detail?: string; readonly yes: string }): Promise<boolean>
+  /** One status bar item. */
+  setStatus(status: { readonly text: string; readonly tooltip: string; readonly isWarning: boolean }): void
+  setBadge(badge: { readonly count: number; readonly tooltip: string } | null): void
+  isChatVisible(): boolean
+  onDidChangeChatVisible(listener: () => void): Undo
+}
+
+/** A text the host can hand to the editor under a stable name; `language` is the editor's language id. */
+export interface VirtualText {
+  readonly name: string
+  readonly text: string
+  readonly language?: string
+}
+
+export interface PickItem {
+  readonly id: string
+  readonly label: string
+  readonly description?: string
+  readonly detail?: string
+  readonly isCurrent?: boolean
+  /** A heading; cannot be chosen. */
+  readonly isSeparator?: boolean
+}

@@ -1,0 +1,176 @@
+import { HarnessError } from '../base/harness-error.ts'
+import type { Brand } from '../base/brand.ts'
+
+/**
+ * Files as the person sees them: the open buffer where there is one, else the disk.
+ *
+ * One contract suite runs against every provider (Node, editor, fake). Whatever is not touched by a change
+ * keeps its bytes: encoding, BOM, line ends, mode, links. A failed change changes nothing.
+ * Source: design 6.1 "The way to the file", capability specification 0.6, 4, 5, 7, 8.
+ */
+export interface FileSystem {
+  /**
+   * The file that `path` means: absolute, relative to `cwd`, led by a workspace folder's name, or a URI.
+   * Links are followed and the deepest existing ancestor is canonical, so a target can be judged by a fence.
+   *
+   * Errors: `FS_IO_ERROR` for a path no file system can hold (NUL), `FS_SANDBOX_DENIED` never: judging is the caller's.
+   */
+  resolve(path: string, cwd: string, signal?: AbortSignal): Promise<FileTarget>
+  /** Errors: `FS_NOT_FOUND`, `FS_IO_ERROR`. */
+  stat(target: FileTarget, signal?: AbortSignal): Promise<FileStat>
+  /**
+   * The whole text, decoded as design 6.1 "What is text" says.
+   *
+   * Errors: `FS_NOT_FOUND`, `FS_NOT_REGULAR_FILE`, `FS_NOT_TEXT`, `FS_TOO_LARGE` (over `maxBytes`), `FS_ABORTED`, `FS_IO_ERROR`.
+   */
+  readText(target: FileTarget, options: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<TextFile>
+  /**
+   * A window of lines and the exact total, in bounded memory however large the file is. The same lines as `readText` gives.
+   *
+   * Errors: as `readText`, without `FS_TOO_LARGE`.
+   */
+  readLines(target: FileTarget, window: LineWindow, signal?: AbortSignal): Promise<FileLines>
+  readBytes(target: FileTarget, options: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<Uint8Array>
+  /** Names in a folder with their kind, sorted by name. */
+  readDirectory(target: FileTarget, signal?: AbortSignal): Promise<readonly DirectoryEntry[]>
+  /**
+   * Put `text` as the whole content. New files follow the umask and the editor's settings; an existing file keeps
+   * its encoding, BOM and mode. Parents are made. `text` is written with the line ends it has.
+   *
+   * Errors: `FS_STALE_VERSION` when `expect` does not hold at the moment of publishing, `FS_NOT_REGULAR_FILE`,
+   *         `FS_READONLY`, `FS_UNENCODABLE` (a character the file's encoding cannot hold), `FS_ABORTED` (before publishing only), `FS_IO_ERROR`.
+   */
+  writeText(change: WriteChange): Promise<ChangeOutcome>
+  /**
+   * Replace ranges of the text of exactly the version named by `expect`; all other bytes stay. One labelled undo stop in an open document.
+   *
+   * Errors: as `writeText`.
+   */
+  editText(change: EditChange): Promise<ChangeOutcome>
+}
+
+/** Identity of a file after links are followed. Two spellings of one file have one key. */
+export type FileKey = Brand<string, 'FileKey'>
+
+export interface FileTarget {
+  readonly key: FileKey
+  /** Absolute path (scheme `file`) or URI text (other schemes), canonical: links followed. */
+  readonly path: string
+  /** As the caller spelled it. */
+  readonly spelling: string
+  /** Where the last step is a link that points to nothing. */
+  readonly isDanglingLink: boolean
+  readonly exists: boolean
+}
+
+/** A token for "these very contents": equal tokens mean equal contents and the same file. */
+export type FileVersion = Brand<string, 'FileVersion'>
+
+export interface FileStat {
+  readonly kind: 'file' | 'directory' | 'other'
+  /** Bytes on disk. */
+  readonly size: number
+  readonly modifiedAt: number
+  readonly isReadonly: boolean
+}
+
+/** How a file's text is stored. */
+export interface TextForm {
+  /** The label that both iconv-lite and the editor know, such as `utf8`, `utf16le`, `latin1`. */
+  readonly encoding: string
+  readonly hasBom: boolean
+  /** Line ends in the text: `mixed` when more than one kind stands in it; `none` when it has no line end. A lone CR is data. */
+  readonly eol: 'lf' | 'crlf' | 'mixed' | 'none'
+}
+
+export interface TextFile {
+  /** Exact text without BOM, line ends as they stand. */
+  readonly text: string
+  readonly form: TextForm
+  readonly version: FileVersion
+  /** `buffer`: an open document; `isDirty`: it has unsaved changes. */
+  readonly source: 'buffer' | 'disk'
+  readonly isDirty: boolean
+}
+
+export interface LineWindow {
+  /** 1-based first line. */
+  readonly offset: number
+  readonly limit: number
+  /** UTF-16 units a line may have before it is cut. */
+  readonly maxLineLength: number
+  /** UTF-8 bytes of line text plus one separator per line that the window may hold. */
+  readonly maxBytes: number
+}
+
+export interface FileLines {
+  readonly lines: readonly { readonly number: number; readonly text: string; readonly isCut: boolean }[]
+  readonly totalLines: number
+  /** The byte cap ended the window before `limit` lines. */
+  readonly isByteCapped: boolean
+  readonly form: TextForm
+  readonly version: FileVersion
+  readonly source: 'buffer' | 'disk'
+  readonly isDirty: boolean
+}
+
+export interface DirectoryEntry {
+  readonly name: string
+  readonly kind: 'file' | 'directory' | 'link' | 'other'
+}
+
+/** What must hold when a change is published. */
+export type Expectation = { readonly kind: 'absent' } | { readonly kind: 'version'; readonly version: FileVersion }
+
+export interface WriteChange {
+  readonly target: FileTarget
+  readonly text: string
+  readonly expect: Expectation
+  /** Name of the undo stop, such as "Bosun: write a.ts". */
+  readonly label: string
+  readonly signal?: AbortSignal
+}
+
+export interface TextReplacement {
+  /** UTF-16 offsets into the exact text of the expected version, end exclusive. Sorted, not overlapping. */
+  readonly start: number
+  readonly end: number
+  readonly newText: string
+}
+
+export interface EditChange {
+  readonly target: FileTarget
+  readonly replacements: readonly TextReplacement[]
+  readonly expect: { readonly kind: 'version'; readonly version: FileVersion }
+  readonly label: string
+  readonly signal?: AbortSignal
+}
+
+export interface ChangeOutcome {
+  readonly version: FileVersion
+  /** The exact text before (null: the file did not exist or was not text) and after, after the editor's save actions too. */
+  readonly before: string | null
+  readonly after: string
+  readonly form: TextForm
+  /** The save actions of the editor (formatter, organise imports) changed the text further. */
+  readonly wasReformatted: boolean
+  /** The change stands in a buffer that is not saved, because it held unsaved changes of the person. */
+  readonly isUnsaved: boolean
+}
+
+export type FileErrorCode =
+  | 'FS_NOT_FOUND'
+  | 'FS_NOT_REGULAR_FILE'
+  | 'FS_NOT_TEXT'
+  | 'FS_TOO_LARGE'
+  | 'FS_NOT_OBSERVED'
+  | 'FS_STALE_VERSION'
+  | 'FS_EDIT_NOT_FOUND'
+  | 'FS_AMBIGUOUS_EDIT'
+  | 'FS_SANDBOX_DENIED'
+  | 'FS_READONLY'
+  | 'FS_UNENCODABLE'
+  | 'FS_IO_ERROR'
+  | 'FS_ABORTED'
+
+export class FileError extends HarnessError<FileErrorCode> {}

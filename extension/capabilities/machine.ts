@@ -1,0 +1,13 @@
+/** Facts about the machine that tools and the prompt need; fixed for the life of the host. */
+export interface Machine {
+  readonly platform: 'linux' | 'darwin' | 'win32'
+  readonly arch: string
+  readonly homeFolder: string
+  readonly tempFolder: string
+  /** The program and how it is called, such as `/bin/bash`; null where none was found. */
+  readonly bash: string | null
+  readonly pwsh: string | null
+  /** Fresh random identifier, 128 bits, lower-case hex. */
+  randomId(): string
+  sha256(bytes: Uint8Array | string): string
+}

@@ -1,0 +1,65 @@
+import { HarnessError } from '../base/harness-error.ts'
+
+/** Find files and lines. Providers: ripgrep under Node, with unsaved buffers laid over it in the editor. */
+export interface Search {
+  /** Regular files below `root` whose path matches `glob`. Never follows links, never enters version-control folders. */
+  files(query: FileQuery): Promise<FileHits>
+  text(query: TextQuery): Promise<TextHits>
+}
+
+export interface FileQuery {
+  /** Absolute folder. */
+  readonly root: string
+  readonly glob: string
+  /** Also what ignore files hide. */
+  readonly includeIgnored: boolean
+  readonly sort: 'newest' | 'path'
+  readonly signal: AbortSignal
+}
+
+export interface FileHits {
+  /** Absolute paths in the order asked for, complete. */
+  readonly paths: readonly string[]
+  /** Names that are not valid UTF-8 and cannot be named to a model. */
+  readonly skippedNames: number
+}
+
+export interface TextQuery {
+  /** Absolute file or folder. */
+  readonly root: string
+  /** Rust regular expression. */
+  readonly pattern: string
+  /** One positive glob for file names. */
+  readonly include?: string
+  readonly ignoreCase: boolean
+  readonly multiline: boolean
+  readonly includeIgnored: boolean
+  /** Lines of context on each side. */
+  readonly contextLines: number
+  /** ripgrep's file type name, such as `ts`. */
+  readonly type?: string
+  readonly signal: AbortSignal
+}
+
+export interface TextHits {
+  /** Sorted by path, then line. Complete. `line` has no line end; `isContext` marks lines around a match. */
+  readonly matches: readonly TextMatch[]
+  readonly skippedNames: number
+  /** Paths whose unsaved buffer was searched in the place of the disk. */
+  readonly overlaidPaths: readonly string[]
+  /** Why the result is not ripgrep's own, for instance a pattern that only the disk search understood. */
+  readonly notes: readonly string[]
+}
+
+export interface TextMatch {
+  readonly path: string
+  /** 1-based. */
+  readonly lineNumber: number
+  /** Null when the line is not valid UTF-8. */
+  readonly line: string | null
+  readonly isContext: boolean
+}
+
+export type SearchErrorCode = 'SEARCH_INVALID_PATTERN' | 'SEARCH_FAILED' | 'SEARCH_RAW_OUTPUT_OVERFLOW' | 'SEARCH_ABORTED'
+
+export class SearchError extends HarnessError<SearchErrorCode> {}

@@ -1,0 +1,151 @@
+import type { JsonObject } from '../../base/json.ts'
+import type { Json } from '../../base/json.ts'
+import type { AssistantMessage, ToolMessage, UserMessage } from './message.ts'
+import type { CallConfiguration, Failure, StreamChunk, ToolDeclaration, Usage } from '../model/contract.ts'
+
+/**
+ * Durable events by type, with their payload. Features merge theirs in. A state-carrying event holds the whole new value.
+ * Source: runtime specification 11.9.
+ */
+export interface EventMap {
+  'turn/start': { readonly turn: number }
+  'turn/end': { readonly turn: number; readonly reason: TurnEndReason }
+  'step/start': { readonly turn: number; readonly step: number }
+  'step/end': { readonly turn: number; readonly step: number }
+  'user/message': UserMessage
+  'assistant/chunk': { readonly turn: number; readonly step: number; readonly chunk: StreamChunk }
+  'assistant/message': {
+    readonly turn: number
+    readonly step: number
+    readonly message: AssistantMessage
+    readonly usage?: Usage
+    readonly interrupted?: true
+  }
+  'tool/call': {
+    readonly turn: number
+    readonly step: number
+    readonly callId: string
+    readonly name: string
+    readonly arguments: string
+  }
+  'tool/result': {
+    readonly turn: number
+    readonly step: number
+    readonly message: ToolMessage
+    readonly error?: { readonly name: string; readonly code: string }
+    readonly meta?: Json
+  }
+  'request/header': { readonly header: RequestHeader; readonly reason: 'initial' | 'resume' | 'change' }
+  'request/context': { readonly provider: string; readonly model: string; readonly contextWindow?: number }
+  'session/end-seed': Record<never, never>
+  'session/title': {
+    readonly title: string
+    readonly messageSeqs: readonly number[]
+    readonly source: { readonly kind: 'fallback' } | { readonly kind: 'provider'; readonly provider: string } | { readonly kind: 'user' }
+  }
+  'agent/inbox/spliced': {
+    readonly target: InboxTarget
+    readonly start: number
+    readonly removedCount?: number
+    readonly inserted: readonly UserMessage[]
+    readonly outcome?: 'canceled'
+  }
+  'agent-preset/selected': { readonly agentPreset: string }
+  'approval/asked': { readonly id: string; readonly toolName: string; readonly callId?: string; readonly reason?: string }
+  'approval/decided': { readonly id: string; readonly outcome: ApprovalOutcome; readonly rule?: string; readonly note?: string }
+  'approval/policy': { readonly policy: 'ask' | 'never'; readonly source?: 'delegation' }
+  'sandbox/mode': { readonly mode: SandboxMode; readonly source?: 'delegation' }
+  'permission/preset': { readonly preset: string }
+  'command/run': { readonly commandId: string; readonly name: string; readonly args?: string; readonly source: string }
+  'command/done': {
+    readonly commandId: string
+    readonly kind: 'success' | 'error'
+    readonly text?: string
+    readonly sourceEventSeq?: number
+  }
+  'llm/retry': {
+    readonly retryId: string
+    readonly turn: number
+    readonly step: number
+    readonly provider: string
+    readonly mode: 'normal' | 'always'
+    readonly policyKey: string
+    readonly retry: number
+    readonly maxRetries?: number
+    readonly delayMs: number
+    readonly failure: Failure
+  }
+  'llm/retry-started': { readonly retryId: string; readonly turn: number; readonly step: number; readonly retry: number }
+  /** Ours: the opening of a log found a torn or corrupt tail. `ignorable`. */
+  'log/repaired': { readonly cutBytes: number; readonly keptAs: string; readonly reason: string }
+  /** Ours: the person was asked to go on at a cap. `ignorable`. */
+  'turn/paused': { readonly turn: number; readonly step: number; readonly cap: 'steps'; readonly limit: number }
+}
+
+export type EventType = keyof EventMap & string
+
+/** Positions on the surface a message takes: at its end, or in the place of the inclusive range. */
+export type SurfaceOp = 'append' | { readonly op: 'replace'; readonly start: number; readonly end: number }
+
+/** One line of the log. `seq` is contiguous from 0, `time` epoch ms, `data` lossless JSON, all frozen. */
+export type SessionEvent<T extends EventType = EventType> = {
+  [Type in T]: {
+    readonly type: Type
+    readonly seq: number
+    readonly time: number
+    readonly data: EventMap[Type]
+    /** A reader that does not know the type skips the event instead of refusing the session. */
+    readonly ignorable?: true
+    /** Only and always on `user/message`, `assistant/message`, `tool/result`. */
+    readonly surfaceOp?: SurfaceOp
+    readonly sourceEventSeqs?: readonly number[]
+  }
+}[T]
+
+/** An event before the log gives it `seq` and `time`. */
+export type EventDraft<T extends EventType = EventType> = {
+  [Type in T]: Omit<SessionEvent<Type>, 'seq' | 'time'>
+}[T]
+
+/** An event type this build does not know, kept as it was read. */
+export type StoredEvent = JsonObject
+
+/** First line of a log; not an event. `version` 0 is the only one. */
+export interface SessionHeader {
+  readonly version: 0
+  readonly id: string
+  readonly createdAt: number
+  readonly cwd?: string
+  readonly parentSession?: string
+  readonly seedLength?: number
+  readonly origin?: 'subagent'
+  readonly delegationDepth?: number
+  readonly agentPreset?: string
+}
+
+export interface RequestHeader {
+  readonly config: CallConfiguration
+  readonly adapterDefaults?: Json
+  readonly system?: string
+  readonly tools?: readonly ToolDeclaration[]
+}
+
+export type InboxTarget = 'next-turn' | 'next-step'
+export type ApprovalOutcome = 'allowed-once' | 'rejected' | 'cancelled' | 'unavailable'
+export type SandboxMode = 'read-only' | 'workspace-write' | 'danger-full-access'
+
+export type CancelCause =
+  | { readonly kind: 'user' }
+  | { readonly kind: 'parent' }
+  | { readonly kind: 'hook'; readonly reason: string }
+  | { readonly kind: 'disposed' }
+
+export type TurnEndReason =
+  | { readonly kind: 'completed' }
+  | { readonly kind: 'aborted'; readonly reason: CancelCause }
+  | { readonly kind: 'blocked' }
+  | { readonly kind: 'error'; readonly failure: Failure }
+  | { readonly kind: 'max-tokens' }
+  | { readonly kind: 'interrupted' }
+  /** Ours: a cap paused the turn; Continue starts the next one. */
+  | { readonly kind: 'paused'; readonly cap: 'steps'; readonly limit: number }

@@ -1,0 +1,64 @@
+import type { Emit, Serial, Waterfall } from '../kernel/plugin.ts'
+import type { CallConfiguration, Failure, ModelRequest, RetryPolicy, StreamChunk } from '../model/contract.ts'
+import type { UserMessage } from '../log/message.ts'
+import type { Agent } from '../session/agent.ts'
+
+export interface StepPlace {
+  readonly agent: Agent
+  readonly turn: number
+  readonly step: number
+  readonly signal: AbortSignal
+}
+export type PreStepDecision = { readonly kind: 'enter'; readonly messages: readonly UserMessage[] } | { readonly kind: 'reject' }
+
+/** Live, non-durable news for the view: what a stream or a running body says between two events. */
+export interface LiveNews {
+  readonly agent: Agent
+  readonly callId: string
+  readonly progress: string
+}
+
+declare module '../kernel/plugin.ts' {
+  interface Services {
+    agents: Agents
+  }
+  interface ExtensionPoints {
+    'agent/pre-step': Waterfall<[place: StepPlace & { readonly messages: readonly UserMessage[] }], PreStepDecision>
+    'agent/request': Waterfall<[place: StepPlace], CallConfiguration>
+    'agent/request-error': Waterfall<
+      [place: StepPlace & { readonly provider: string; readonly failure: Failure; readonly retryPolicy?: RetryPolicy }],
+      { readonly kind: 'retry' } | { readonly kind: 'fail' }
+    >
+    'agent/turn-stopping': Serial<[place: Omit<StepPlace, 'step'>]>
+    'llm/stream': Waterfall<[request: ModelRequest], AsyncIterable<StreamChunk>>
+    'llm/adapters-updated': Emit<[]>
+    'agent/created': Emit<[agent: Agent]>
+    'agent/disposed': Emit<[agent: Agent]>
+    'agent/session-start': Emit<[agent: Agent, source: 'startup' | 'resume' | 'clear' | 'compact']>
+    'agent/status': Emit<[agent: Agent, status: 'idle' | 'running']>
+    'agent/inbox/inserted': Emit<[news: { readonly agent: Agent; readonly message: UserMessage }]>
+    'agent/inbox/claimed': Emit<[news: { readonly agent: Agent; readonly message: UserMessage; readonly turn: number }]>
+    'agent/inbox/discarded': Emit<[news: { readonly agent: Agent; readonly message: UserMessage }]>
+    'agent/error': Emit<[news: { readonly agent: Agent; readonly turn: number; readonly step: number; readonly error: Failure }]>
+    'agent/progress': Emit<[news: LiveNews]>
+  }
+}
+
+export interface AgentOptions {
+  readonly provider?: string
+  readonly model?: string
+  /** Positive safe integer. */
+  readonly maxTokens?: number
+  readonly reasoningEffort?: string
+}
+
+/** The live agents. A failed set-up rolls everything back. */
+export interface Agents {
+  create(options: { readonly cwd: string; readonly preset?: string; readonly agent?: AgentOptions }): Promise<Agent>
+  resume(sessionId: string): Promise<Agent>
+  live(sessionId: string): Agent | undefined
+  list(): readonly Agent[]
+  /** Model, effort and limits for the next request. */
+  configure(sessionId: string, options: AgentOptions): void
+  optionsOf(sessionId: string): AgentOptions
+}

@@ -1,0 +1,45 @@
+import type { Json, JsonObject } from '../../base/json.ts'
+import type { Undo } from '../../base/undo.ts'
+import type { Waterfall } from '../kernel/plugin.ts'
+import type { ApprovalOutcome } from '../log/event.ts'
+import type { Agent } from '../session/agent.ts'
+import type { ApprovalDetails } from '../tools/definition.ts'
+
+export interface ApprovalRequest {
+  readonly id: string
+  readonly agent: Agent
+  readonly toolName: string
+  readonly callId?: string
+  readonly arguments?: Json
+  readonly reason?: string
+  readonly details?: ApprovalDetails
+  readonly signal: AbortSignal
+}
+
+/** What one answer says: a grant for this call, maybe with a rule to keep, or a refusal with words for the model. */
+export type ApprovalAnswer =
+  | { readonly outcome: 'allowed-once'; readonly rule?: JsonObject; readonly ruleScope?: 'session' | 'workspace' | 'always' }
+  | { readonly outcome: 'rejected'; readonly note?: string }
+  | { readonly outcome: 'cancelled' | 'unavailable' }
+
+/** Asks the person, inside an open turn, with an audit pair in the log. No answer means no. */
+export interface Approvals {
+  /** Errors: `Error` outside an open turn, or when the audit cannot be appended; nothing was asked then. */
+  request(request: Omit<ApprovalRequest, 'id'>): Promise<ApprovalAnswer>
+  /** Everything that waits for the person, of all agents, oldest first. */
+  pending(): readonly ApprovalRequest[]
+  /** First valid answer wins. False when it no longer waits. */
+  answer(id: string, answer: ApprovalAnswer): boolean
+  onDidChange(listener: () => void): Undo
+}
+
+declare module '../kernel/plugin.ts' {
+  interface Services {
+    approvals: Approvals
+  }
+  interface ExtensionPoints {
+    'approval/request': Waterfall<[request: ApprovalRequest], ApprovalAnswer>
+  }
+}
+
+export type { ApprovalOutcome }

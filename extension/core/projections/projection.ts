@@ -1,0 +1,36 @@
+import type { Json } from '../../base/json.ts'
+import type { Undo } from '../../base/undo.ts'
+import type { SessionEvent } from '../log/event.ts'
+
+/**
+ * A pure fold of the log. `step` returns the same state object for events that are not its own and takes time from the event.
+ * `view` gives whole JSON values. `stateVersion` changes when stored states of older code must not be used.
+ */
+export interface Projection<State = unknown, View extends Json = Json> {
+  readonly key: string
+  readonly stateVersion: number
+  start(): State
+  step(state: State, event: SessionEvent): State
+  view(state: State): View
+}
+
+/** `asOfSeq` is -1 for an empty log. */
+export interface ProjectionSnapshot {
+  readonly asOfSeq: number
+  readonly values: Readonly<Record<string, Json>>
+}
+
+/** Drives every unit on each committed event, once. */
+export interface Projections {
+  /** Errors: `Error` for a key that is taken or a bad version. */
+  register(projection: Projection): Undo
+  snapshot(sessionId: string): ProjectionSnapshot
+  /** Called with each value that changed, after the event was committed. */
+  onDidChange(listener: (change: { readonly sessionId: string; readonly key: string; readonly value: Json; readonly asOfSeq: number }) => void): Undo
+}
+
+declare module '../kernel/plugin.ts' {
+  interface Services {
+    projections: Projections
+  }
+}

@@ -1,0 +1,46 @@
+import type { Undo } from '../../base/undo.ts'
+import type { Emit, ScopeKey, Waterfall } from '../kernel/plugin.ts'
+import type { Agent } from '../session/agent.ts'
+
+/** A part of the system prompt, rendered ascending by `order`. Source: runtime specification 14.1. */
+export interface PromptSection {
+  readonly name: string
+  readonly order: number
+  /** May use `{{provider}}`, `{{model}}`, `{{cwd}}`. */
+  readonly text: string | ((context: PromptContext) => string | undefined)
+  /** Replaces all others; two of them are an error. */
+  readonly isComplete?: true
+}
+
+/** Facts that change; they form one user message, sent again only when the text differs from the last one the model still sees. */
+export interface RuntimeContextSection {
+  readonly name: string
+  readonly order: number
+  readonly text: (context: PromptContext) => string | undefined | Promise<string | undefined>
+}
+
+export interface PromptContext {
+  readonly agent: Agent
+  readonly scope: ScopeKey
+  readonly provider: string
+  readonly model: string
+  readonly cwd: string
+}
+
+/** As seen from one context: contributions go to its layer and plugin. */
+export interface SystemPrompt {
+  section(section: PromptSection): Undo
+  runtimeContext(section: RuntimeContextSection): Undo
+  /** Errors: `Error` for an unknown, valueless or malformed placeholder, or two complete sections. */
+  assemble(context: PromptContext): Promise<{ readonly system: string; readonly runtimeContext: string; readonly sections: readonly string[] }>
+}
+
+declare module '../kernel/plugin.ts' {
+  interface Services {
+    systemPrompt: SystemPrompt
+  }
+  interface ExtensionPoints {
+    'system-prompt/assemble': Waterfall<[parts: { readonly sections: readonly { readonly name: string; readonly text: string }[] }, context: PromptContext], { readonly sections: readonly { readonly name: string; readonly text: string }[] }>
+    'system-prompt/change': Emit<[]>
+  }
+}

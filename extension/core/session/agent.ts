@@ -1,0 +1,30 @@
+import type { ScopeKey } from '../kernel/plugin.ts'
+import type { CancelCause, InboxTarget } from '../log/event.ts'
+import type { UserMessage } from '../log/message.ts'
+import type { Session } from './session.ts'
+
+/** The live worker of one session. Source: runtime specification 10.1. */
+export interface Agent {
+  /** Equals the session's id. */
+  readonly id: string
+  readonly session: Session
+  /** The layer of what is registered for this agent alone. */
+  readonly scope: ScopeKey
+  readonly status: 'idle' | 'running'
+  readonly inbox: { readonly nextTurn: readonly UserMessage[]; readonly nextStep: readonly UserMessage[] }
+  readonly isDisposed: boolean
+  send(message: UserMessage, target: InboxTarget, wakeup: boolean): void
+  /** Next turn, wakes. */
+  followup(message: UserMessage): void
+  /** Next step, wakes. */
+  steer(message: UserMessage): void
+  /** Next step, does not wake. */
+  inject(message: UserMessage): void
+  /** First cause wins; nothing when idle. Clears the inbox, durably, unless `keepInbox`. */
+  cancel(cause: CancelCause, options?: { readonly keepInbox?: boolean }): void
+  /** Quiescence of the whole agent, not the end of one message. */
+  whenIdle(): Promise<void>
+  /** Only when idle; the status stays idle. */
+  runMaintenance<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T>
+  dispose(): Promise<void>
+}

@@ -1,0 +1,140 @@
+import type { Json, JsonObject } from '../../base/json.ts'
+import type { ToolCallView, ToolResultView } from '../../protocol/cards.ts'
+import { HarnessError } from '../../base/harness-error.ts'
+import type { ToolContent, UserMessage } from '../log/message.ts'
+import type { Agent } from '../session/agent.ts'
+
+/**
+ * A tool as the registry holds it. Only `name`, `description` and `parameters` reach a model.
+ * Made by `defineTool` (typed, validated) or raw (MCP), which then owns its input validation.
+ * Source: runtime specification 2.1.
+ */
+export interface ToolDefinition {
+  readonly name: string
+  readonly description: string
+  readonly parameters: JsonObject
+  readonly output: ToolOutput
+  /** Returns the canonical value only, never content blocks. Throws for what the caller cannot go on without. */
+  execute(args: Json, exec: BodyExecution): unknown
+  /** Last word on model content; synchronous, runs once. */
+  finalizeContent?(exec: Execution, result: ToolResult): readonly ToolContent[] | undefined
+  /** Positive and finite; enforced by the time-out guard. */
+  readonly timeoutMs?: number
+  /** Only exactly `true` lets calls overlap. */
+  isConcurrencySafe?(args: Json): boolean
+  presentCall?(args: Json): ToolCallView | undefined
+  presentResult?(args: Json, result: PresentedResult): ToolResultView | undefined
+}
+
+export interface ToolOutput {
+  readonly schema: JsonObject
+  render(args: Json, value: Json): readonly ToolContent[]
+  presentationMeta?(args: Json, value: Json): Json | undefined
+}
+
+/** What a card is drawn from on completion, the same live and on replay. */
+export interface PresentedResult {
+  readonly content: readonly ToolContent[]
+  readonly isError: boolean
+  readonly meta?: Json
+}
+
+/** Opaque identity of one execution. */
+export interface ExecutionToken {
+  readonly id: string
+}
+
+/** One call on its way through the pipeline; immutable, `arguments` frozen lossless JSON. */
+export interface Execution {
+  readonly callId: string
+  readonly rootCallId: string
+  readonly name: string
+  readonly arguments: Json
+  readonly agent?: Agent
+  readonly token: ExecutionToken
+  /** Of the enclosing execution: identity only. */
+  readonly parent?: ExecutionToken
+  readonly signal: AbortSignal
+}
+
+/** The view an execute wrapper gets: it may replace the signal and must restore it, never remove it. */
+export type MutableExecution = Omit<Execution, 'signal'> & { signal: AbortSignal }
+
+export interface BodyExecution extends Execution {
+  /** Context for the model after this call's result. */
+  deferContext(message: UserMessage): void
+  /** End the turn after this step if the call succeeds. */
+  concludeTurn(): void
+  /** Shown live in the card, never durable. Text as it arrives; the view keeps a bounded tail. */
+  progress(text: string): void
+}
+
+export interface ExecutionRequest {
+  readonly callId: string
+  readonly rootCallId?: string
+  readonly name: string
+  readonly arguments: unknown
+  readonly agent?: Agent
+  readonly parent?: ExecutionToken
+  readonly signal: AbortSignal
+  readonly onProgress?: (text: string) => void
+}
+
+export type ToolResult = ToolSuccess | ToolFailure
+export interface ToolSuccess {
+  readonly isError: false
+  readonly value: Json
+  readonly content: readonly ToolContent[]
+  readonly meta?: Json
+  readonly additionalContexts?: readonly UserMessage[]
+  readonly concludesTurn?: true
+}
+export interface ToolFailure {
+  readonly isError: true
+  readonly error: { readonly message: string; readonly info?: { readonly name: string; readonly code: string } }
+  readonly content: readonly ToolContent[]
+  readonly meta?: Json
+  readonly additionalContexts?: readonly UserMessage[]
+}
+
+export type PreExecuteDecision =
+  | { readonly kind: 'allow' }
+  | { readonly kind: 'deny'; readonly reason: string; readonly code?: string }
+  | { readonly kind: 'ask'; readonly reason?: string; readonly details?: ApprovalDetails }
+
+/** What the person is shown: the effect first, then the means. Data only. */
+export interface ApprovalDetails {
+  readonly effect: string
+  readonly why: string
+  /** What "Always allow…" would mean, in words, and the rule it would make. */
+  readonly always?: readonly { readonly label: string; readonly rule: JsonObject }[]
+}
+
+export type PostExecuteDecision =
+  | {
+      readonly kind: 'accept'
+      readonly content?: readonly ToolContent[]
+      readonly value?: Json
+      readonly additionalContexts?: readonly UserMessage[]
+    }
+  | { readonly kind: 'block'; readonly feedback: string; readonly additionalContexts?: readonly UserMessage[] }
+
+export type ToolErrorCode =
+  | 'UNKNOWN_TOOL'
+  | 'INVALID_ARGS'
+  | 'INVALID_TOOL_OUTPUT'
+  | 'UNSUPPORTED_SCHEMA'
+  | 'INVALID_DEFINITION'
+  | 'DUPLICATE_TOOL'
+  | 'RESERVED_NAME'
+  | 'INVALID_RESTRICTION'
+  | 'ABORTED'
+  | 'ABORTED_BEFORE_DISPATCH'
+  | 'TOOL_TIMEOUT'
+  | 'DENIED'
+  | 'WORKSPACE_UNTRUSTED'
+  | 'CODE_RUN_FAILED'
+  | 'TOOL_NOT_STARTED'
+  | 'TOOL_OUTCOME_UNKNOWN'
+
+export class ToolError extends HarnessError<ToolErrorCode> {}

@@ -1,0 +1,30 @@
+import type { Expectation, FileStat, FileTarget, FileVersion } from '../../capabilities/file-system.ts'
+import type { Emit } from '../../core/kernel/plugin.ts'
+import type { Agent } from '../../core/session/agent.ts'
+
+/**
+ * What each session has seen of each file: the stale-read guard. Survives a resume through its events.
+ * Source: capability specification 4.
+ */
+export interface Observations {
+  observe(agent: Agent | undefined, target: FileTarget, state: { readonly version: FileVersion } | 'absent'): void
+  /** What a `write` may rely on. Errors: `FileError` `FS_NOT_OBSERVED` for an existing file that was never read. */
+  writeIntent(agent: Agent | undefined, target: FileTarget, stat: FileStat | null): Expectation
+  /** What an `edit` may rely on. Errors: `FileError` `FS_NOT_OBSERVED`, `FS_NOT_FOUND` (observed absent), `FS_STALE_VERSION` (vanished). */
+  editIntent(agent: Agent | undefined, target: FileTarget): { readonly version: FileVersion }
+}
+
+declare module '../../core/kernel/plugin.ts' {
+  interface Services {
+    observations: Observations
+  }
+  interface ExtensionPoints {
+    'fs/observed': Emit<[news: { readonly agent?: Agent; readonly target: FileTarget; readonly version: FileVersion | null }]>
+  }
+}
+declare module '../../core/log/event.ts' {
+  interface EventMap {
+    /** `ignorable`. A file's content hash as last seen, so that a resumed session may edit it. */
+    'fs/observed': { readonly path: string; readonly version: string | null }
+  }
+}

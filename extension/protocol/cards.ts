@@ -1,0 +1,118 @@
+import type { Json } from '../base/json.ts'
+
+/** What a person sees of one tool call: data only, the same live and on replay. Source: runtime specification chapter 9. */
+export type CardKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'fetch' | 'other'
+
+/** A place in a file. `line` is 1-based. `path` is as the tool got it; the view resolves it against the session's folder. */
+export interface FileLocation {
+  readonly path: string
+  readonly line?: number
+}
+
+/** One changed region or whole file. `oldText` null means a new file, or a pure insertion in a hunk. */
+export interface FileDiff {
+  readonly path: string
+  readonly oldText: string | null
+  readonly newText: string
+  /** 1-based first line of the region in the old and in the new text; absent for whole files. */
+  readonly oldStart?: number
+  readonly newStart?: number
+}
+
+export type CardContent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image'; readonly attachmentId: string; readonly mediaType: string; readonly name?: string }
+
+/** The pending card, from the arguments alone. */
+export type ToolCallView =
+  | {
+      readonly card: 'generic'
+      readonly title: string
+      readonly kind?: CardKind
+      readonly rawInput?: Json
+      readonly content?: readonly CardContent[]
+      readonly locations?: readonly FileLocation[]
+    }
+  | { readonly card: 'terminal'; readonly title: string; readonly description?: string; readonly cwd?: string }
+  | {
+      readonly card: 'diff'
+      readonly title: string
+      readonly diffs: readonly FileDiff[]
+      readonly locations?: readonly FileLocation[]
+    }
+
+/** The completed card, from the arguments, the durable result and its `meta`. It replaces the pending one. */
+export type ToolResultView =
+  | { readonly card: 'generic'; readonly title?: string; readonly content?: readonly CardContent[] }
+  | TerminalResultView
+  | { readonly card: 'diff'; readonly title?: string; readonly diffs: readonly FileDiff[]; readonly note?: string }
+  | SearchResultView
+  | {
+      readonly card: 'read'
+      readonly path: string
+      readonly offset: number
+      readonly lines: readonly { readonly number: number; readonly text: string }[]
+      readonly totalLines: number
+      readonly lang?: string
+      readonly content?: readonly CardContent[]
+    }
+  | {
+      readonly card: 'web'
+      readonly kind: 'search'
+      readonly sources: readonly {
+        readonly url: string
+        readonly title?: string
+        readonly snippet?: string
+        readonly publishedAt?: string
+      }[]
+      readonly answer?: string
+      readonly truncated: boolean
+    }
+  | {
+      readonly card: 'web'
+      readonly kind: 'fetch'
+      readonly url: string
+      readonly statusCode: number
+      readonly truncated: boolean
+    }
+  | {
+      readonly card: 'question'
+      readonly items: readonly {
+        readonly question: string
+        readonly options: readonly string[]
+        readonly selected: readonly string[]
+        readonly custom?: string
+      }[]
+    }
+
+export interface TerminalResultView {
+  readonly card: 'terminal'
+  readonly title?: string
+  readonly output?: string
+  readonly exitCode?: number
+  readonly signal?: string
+  readonly timedOut?: boolean
+  readonly aborted?: boolean
+  readonly durationMs?: number
+  /** Path of the whole log when the shown output was cut. */
+  readonly logPath?: string
+}
+
+export type SearchResultView =
+  | {
+      readonly card: 'search'
+      readonly shape: 'matches'
+      readonly files: readonly {
+        readonly path: string
+        readonly matches: readonly { readonly lineNumber: number; readonly line: string }[]
+      }[]
+      readonly truncated: boolean
+      readonly total: number
+    }
+  | {
+      readonly card: 'search'
+      readonly shape: 'paths'
+      readonly paths: readonly string[]
+      readonly truncated: boolean
+      readonly total: number
+    }

@@ -1,0 +1,210 @@
+import type { Json } from '../base/json.ts'
+import type { CardContent, ToolCallView, ToolResultView } from './cards.ts'
+
+/** Everything the chat view draws. Data only; built by the host from the log, never by the view. */
+export interface ViewState {
+  /** Null before a session exists: the view shows its welcome page. */
+  readonly session: SessionView | null
+  readonly transcript: RowWindow
+  readonly composer: ComposerView
+  readonly approvals: readonly ApprovalView[]
+  readonly questions: readonly QuestionSetView[]
+  readonly queue: readonly QueuedMessageView[]
+  readonly tasks: readonly TaskView[] | null
+  readonly sessions: readonly SessionListItem[]
+  readonly notices: readonly NoticeView[]
+  readonly isTrusted: boolean
+}
+
+export interface SessionView {
+  readonly id: string
+  readonly title: string
+  readonly cwd: string
+  readonly access: 'write' | 'read-only'
+  /** Who writes when it is read-only. */
+  readonly writer?: string
+  readonly status: 'idle' | 'running' | 'waiting'
+  readonly usage: UsageView
+  /** Share of the model's window that the next request fills, 0 to 1; null while unknown. */
+  readonly contextShare: number | null
+}
+
+/** Tokens of the whole session, disjoint counts. */
+export interface UsageView {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly cacheRead: number
+  readonly reasoning: number
+  readonly steps: number
+  readonly turns: number
+}
+
+/** A window on the rows: `rows[0]` is row number `firstIndex` of `total`. The host sends the newest rows first and older ones on demand. */
+export interface RowWindow {
+  readonly rows: readonly Row[]
+  readonly firstIndex: number
+  readonly total: number
+}
+
+/** `id` is stable over replays (made from the log), so that what is folded open stays open. */
+export type Row = PromptRow | TextRow | ReasoningRow | ToolRow | RetryRow | ContextRow | TurnEndRow | NoticeRow
+
+export interface PromptRow {
+  readonly kind: 'prompt'
+  readonly id: string
+  readonly turn: number
+  readonly text: string
+  readonly attachments: readonly CardContent[]
+  readonly sentAt: number
+}
+export interface TextRow {
+  readonly kind: 'text'
+  readonly id: string
+  readonly turn: number
+  /** Markdown. */
+  readonly text: string
+  readonly isStreaming: boolean
+  readonly isInterrupted: boolean
+}
+export interface ReasoningRow {
+  readonly kind: 'reasoning'
+  readonly id: string
+  readonly turn: number
+  readonly text: string
+  readonly isStreaming: boolean
+  /** Null while it streams. */
+  readonly durationMs: number | null
+}
+export interface ToolRow {
+  readonly kind: 'tool'
+  readonly id: string
+  readonly turn: number
+  readonly callId: string
+  readonly tool: string
+  readonly state: 'running' | 'waiting' | 'ok' | 'failed' | 'denied' | 'cancelled'
+  /** Null: draw the generic card from `tool` and `rawArguments`. */
+  readonly call: ToolCallView | null
+  readonly result: ToolResultView | null
+  readonly rawArguments: Json
+  /** Text the model got, cut to what a card may hold; null while it runs. */
+  readonly output: string | null
+  readonly error: string | null
+  /** Live tail of a running body; never durable. */
+  readonly progress: string
+  readonly startedAt: number
+  readonly endedAt: number | null
+}
+export interface RetryRow {
+  readonly kind: 'retry'
+  readonly id: string
+  readonly turn: number
+  readonly reason: string
+  readonly retry: number
+  readonly maxRetries: number | null
+  /** Epoch ms when the next attempt starts; null once it has. */
+  readonly resumesAt: number | null
+}
+/** Context that was put before the model without the person typing it; one folded line. */
+export interface ContextRow {
+  readonly kind: 'context'
+  readonly id: string
+  readonly turn: number
+  readonly title: string
+  readonly text: string
+}
+export interface TurnEndRow {
+  readonly kind: 'turn-end'
+  readonly id: string
+  readonly turn: number
+  readonly outcome: 'completed' | 'stopped' | 'blocked' | 'failed' | 'max-tokens' | 'interrupted' | 'paused'
+  readonly message: string | null
+  /** What a button may do next. */
+  readonly next: 'none' | 'continue' | 'retry'
+  readonly steps: number
+  readonly usage: UsageView
+  readonly durationMs: number
+  readonly changedFiles: readonly ChangedFileView[]
+}
+export interface ChangedFileView {
+  readonly path: string
+  readonly added: number
+  readonly removed: number
+}
+export interface NoticeRow {
+  readonly kind: 'notice'
+  readonly id: string
+  readonly turn: number
+  readonly level: 'info' | 'warning' | 'error'
+  readonly text: string
+}
+
+export interface ComposerView {
+  readonly draft: string
+  readonly canSend: boolean
+  /** Why sending is not possible, with what to do next. */
+  readonly blockedBy: string | null
+  readonly preset: string
+  readonly presets: readonly { readonly id: string; readonly name: string; readonly description: string }[]
+  readonly permission: 'read-only' | 'workspace-write' | 'danger-full-access'
+  readonly model: ModelChoiceView | null
+}
+
+export interface ModelChoiceView {
+  readonly provider: string
+  readonly model: string
+  readonly label: string
+  readonly isScripted: boolean
+  readonly reasoningEffort: string | null
+}
+
+export interface ApprovalView {
+  readonly id: string
+  readonly callId: string | null
+  readonly tool: string
+  /** The effect first: "Run npm test in web/". */
+  readonly effect: string
+  readonly why: string
+  readonly card: ToolCallView | null
+  /** What "Always allow…" may mean, in words; the index answers. */
+  readonly always: readonly string[]
+  readonly who: string | null
+}
+
+export interface QuestionSetView {
+  readonly id: string
+  readonly callId: string | null
+  readonly questions: readonly {
+    readonly id: string
+    readonly header: string | null
+    readonly question: string
+    readonly options: readonly { readonly label: string; readonly description: string | null }[]
+    readonly isMultiSelect: boolean
+  }[]
+}
+
+export interface QueuedMessageView {
+  readonly id: string
+  readonly text: string
+  readonly target: 'next-turn' | 'next-step'
+}
+
+export interface TaskView {
+  readonly content: string
+  readonly status: 'pending' | 'in_progress' | 'completed'
+}
+
+export interface SessionListItem {
+  readonly id: string
+  readonly title: string
+  readonly updatedAt: number
+  readonly state: 'idle' | 'running' | 'waiting' | 'broken'
+  readonly problem: string | null
+}
+
+/** A line over the composer that stays until it is mended or closed. */
+export interface NoticeView {
+  readonly id: string
+  readonly level: 'info' | 'warning' | 'error'
+  readonly text: string
+  readonly actions: readonly { readonly id: string; readonly label: string }[]
+}
