@@ -6,11 +6,25 @@ export interface BlobStore {
   getAttachment(sessionId: string, attachmentId: string): Promise<Uint8Array>
   /** Store a whole oversize text; the path can be read by `read` and `grep`. */
   putSpill(sessionId: string, name: string, text: string): Promise<{ readonly path: string; readonly bytes: number }>
+  /** A spill that is written as its bytes arrive; the file exists, private and empty, once this resolves. */
+  openSpill(sessionId: string, name: string): Promise<SpillFile>
   /** Keep the bytes of a file as they were before a change, durably, before that change happens. Null bytes: it did not exist. */
   putBeforeImage(sessionId: string, bytes: Uint8Array | null): Promise<{ readonly digest: string | null }>
   getBeforeImage(sessionId: string, digest: string): Promise<Uint8Array>
   /** The folder that holds spilled output, for the fence to allow reads in. */
   spillFolder(sessionId: string): string
+}
+
+/** An output file that grows while a program runs. */
+export interface SpillFile {
+  /** Can be read by `read` and `grep` while it grows. */
+  readonly path: string
+  /** Bytes reach the file in the order of the calls. Resolves when the system has them. Errors: the first failure, for good. */
+  append(bytes: Uint8Array): Promise<void>
+  /** Errors: as `append`; the path must not be shown then. */
+  close(): Promise<void>
+  /** Close and remove. Never rejects. */
+  discard(): Promise<void>
 }
 
 export interface StoredBlob {

@@ -1,5 +1,6 @@
 import { HarnessError } from '../base/harness-error.ts'
 import type { Brand } from '../base/brand.ts'
+import type { Undo } from '../base/undo.ts'
 
 /**
  * Files as the person sees them: the open buffer where there is one, else the disk.
@@ -47,6 +48,8 @@ export interface FileSystem {
    * Errors: as `writeText`.
    */
   editText(change: EditChange): Promise<ChangeOutcome>
+  /** The person renamed or moved files in the editor: what was seen under the old canonical path goes with them. Absent where nobody tells. */
+  onDidRename?(listener: (from: string, to: string) => void): Undo
 }
 
 /** Identity of a file after links are followed. Two spellings of one file have one key. */

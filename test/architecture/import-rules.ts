@@ -52,9 +52,9 @@ const rooms: readonly Room[] = [
   },
   {
     folder: 'extension/tools',
-    why: 'tools may import base to capabilities, of core only core/tools (and types of core/kernel), of features only types',
+    why: 'tools may import base to capabilities, of core only core/tools (and types of the rest), of features only types',
     mayImport: (target) =>
-      within(base, protocol, capabilities, 'extension/core/tools')(target) || typesWithin('extension/core/kernel', features)(target),
+      within(base, protocol, capabilities, 'extension/core/tools')(target) || typesWithin(core, features)(target),
   },
   {
     folder: 'extension/models',

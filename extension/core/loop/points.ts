@@ -1,4 +1,4 @@
-import type { Emit, Serial, Waterfall } from '../kernel/plugin.ts'
+import type { Emit, Parallel, Serial, Waterfall } from '../kernel/plugin.ts'
 import type { CallConfiguration, Failure, ModelRequest, RetryPolicy, StreamChunk } from '../model/contract.ts'
 import type { UserMessage } from '../log/message.ts'
 import type { Agent } from '../session/agent.ts'
@@ -33,6 +33,8 @@ declare module '../kernel/plugin.ts' {
     'llm/stream': Waterfall<[request: ModelRequest], AsyncIterable<StreamChunk>>
     'llm/adapters-updated': Emit<[]>
     'agent/created': Emit<[agent: Agent]>
+    /** Awaited before an agent goes: end and wait for what it owns (jobs, terminals). `isDisposed` is true already. */
+    'agent/disposing': Parallel<[agent: Agent]>
     'agent/disposed': Emit<[agent: Agent]>
     'agent/session-start': Emit<[agent: Agent, source: 'startup' | 'resume' | 'clear' | 'compact']>
     'agent/status': Emit<[agent: Agent, status: 'idle' | 'running']>

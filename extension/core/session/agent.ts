@@ -13,6 +13,8 @@ export interface Agent {
   readonly status: 'idle' | 'running'
   readonly inbox: { readonly nextTurn: readonly UserMessage[]; readonly nextStep: readonly UserMessage[] }
   readonly isDisposed: boolean
+  /** The live agent that started this one and answers for it; absent for a root, also when a child session was reopened by a person. */
+  readonly owner?: Agent
   send(message: UserMessage, target: InboxTarget, wakeup: boolean): void
   /** Next turn, wakes. */
   followup(message: UserMessage): void

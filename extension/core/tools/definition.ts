@@ -138,3 +138,13 @@ export type ToolErrorCode =
   | 'TOOL_OUTCOME_UNKNOWN'
 
 export class ToolError extends HarnessError<ToolErrorCode> {}
+
+/** A failure of a tool body with facts for its card: the pipeline puts `meta` on the failed result, as `presentationMeta` does for a success. */
+export abstract class PresentedError<Code extends string = string> extends HarnessError<Code> {
+  readonly meta: Json
+
+  constructor(code: Code, message: string, meta: Json, options?: ErrorOptions) {
+    super(code, message, options)
+    this.meta = meta
+  }
+}
