@@ -55,12 +55,12 @@ describe('the import table', () => {
     [
       'extension/tools/files/read.ts',
       "import { createLog } from '../../core/log/log.ts'",
-      '../../core/log/log.ts: tools may import base to capabilities, of core only core/tools (and types of core/kernel), of features only types',
+      '../../core/log/log.ts: tools may import base to capabilities, of core only core/tools (and types of the rest), of features only types',
     ],
     [
       'extension/tools/todo/write.ts',
       "import { createTodo, type Todo } from '../../features/todo/service.ts'",
-      '../../features/todo/service.ts: tools may import base to capabilities, of core only core/tools (and types of core/kernel), of features only types',
+      '../../features/todo/service.ts: tools may import base to capabilities, of core only core/tools (and types of the rest), of features only types',
     ],
     [
       'extension/models/compatible/adapter.ts',
