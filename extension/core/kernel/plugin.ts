@@ -4,7 +4,6 @@ import type { AsyncUndo, Undo } from '../../base/undo.ts'
  * Services by name, filled in by the modules that define them through declaration merging:
  * `declare module '../kernel/plugin.ts' { interface Services { tools: ToolRegistry } }`.
  */
-// oxlint-disable-next-line no-empty-interface -- merged into by the owners of services
 export interface Services {}
 export type ServiceName = keyof Services & string
 
@@ -12,7 +11,6 @@ export type ServiceName = keyof Services & string
  * Extension points by name with their kind, filled in by their owners through declaration merging:
  * `interface ExtensionPoints { 'tools/result': Emit<[execution: Execution, result: ToolResult]> }`.
  */
-// oxlint-disable-next-line no-empty-interface -- merged into by the owners of points
 export interface ExtensionPoints {}
 export type PointName = keyof ExtensionPoints & string
 
@@ -149,8 +147,12 @@ export interface Dispatcher {
 export interface Kernel {
   readonly root: Context
   readonly dispatch: Dispatcher
-  /** A fresh layer key. Errors: `Error` for a cycle. */
+  /** A fresh layer key, bound to its parent. Whoever holds the kernel owns the binding. */
   createScope(label: string, parent: ScopeKey | null): ScopeKey
+  /** Bind a layer to another parent. Errors: `Error` for a cycle, an unknown or a disposed key. */
+  rebindScope(key: ScopeKey, parent: ScopeKey | null): void
+  /** Take back everything filed into the layer, awaited; afterwards nothing can be registered in it. Idempotent. */
+  disposeScope(key: ScopeKey): Promise<void>
   /** Every mounted plugin with its state, for the page that explains what loaded and what did not. */
   fibers(): readonly Fiber[]
   dispose(): Promise<void>

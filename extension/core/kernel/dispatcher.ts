@@ -1,0 +1,90 @@
+import type { Logger } from '../../capabilities/logger.ts'
+import type { Undo } from '../../base/undo.ts'
+import type { Dispatcher, ListenOptions, PointName, ScopeKey } from './plugin.ts'
+import { isAtOrAbove } from './scope-chain.ts'
+
+type AnyListener = (...args: unknown[]) => unknown
+
+interface Entry {
+  readonly call: AnyListener
+  readonly scope: ScopeKey | null
+  readonly owner: string
+}
+
+export interface ListenerTable {
+  add(name: PointName, entry: { call: unknown; scope: ScopeKey | null; owner: string }, options?: ListenOptions): Undo
+  readonly dispatch: Dispatcher
+}
+
+/**
+ * The listeners of every extension point, and the four ways to run them.
+ *
+ * A dispatch works on the listeners that were there when it began. Order is that of registration, `prepend` first.
+ */
+export function createListenerTable(logger: Logger): ListenerTable {
+  const points = new Map<string, Entry[]>()
+
+  const entriesFor = (name: string, scope: ScopeKey | null): Entry[] =>
+    (points.get(name) ?? []).filter((entry) => isAtOrAbove(entry.scope, scope))
+
+  const report = (name: string, owner: string, error: unknown): void =>
+    logger.error(`A listener of ${name} failed.`, { plugin: owner, error: errorText(error) })
+
+  /** A listener that is async by mistake must not end the process with an unhandled rejection. */
+  const containPromise = (name: string, owner: string, outcome: unknown): void => {
+    if (outcome instanceof Promise) outcome.catch((error: unknown) => report(name, owner, error))
+  }
+
+  // The casts below hold the table untyped inside; `on` and `Dispatcher` are typed by point name.
+  const dispatch: Dispatcher = {
+    async waterfall(name, scope, args, last) {
+      const entries = entriesFor(name, scope)
+      const run = async (index: number): Promise<unknown> => {
+        const entry = entries[index]
+        if (!entry) return last()
+        return entry.call(...(args as unknown[]), () => run(index + 1))
+      }
+      return (await run(0)) as never
+    },
+    async serial(name, scope, args) {
+      for (const entry of entriesFor(name, scope)) await entry.call(...(args as unknown[]))
+    },
+    async parallel(name, scope, args) {
+      const outcomes = await Promise.allSettled(
+        entriesFor(name, scope).map(async (entry) => entry.call(...(args as unknown[]))),
+      )
+      const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+      if (failed) throw failed.reason
+    },
+    emit(name, scope, args) {
+      for (const entry of entriesFor(name, scope)) {
+        try {
+          containPromise(name, entry.owner, entry.call(...(args as unknown[])))
+        } catch (error) {
+          report(name, entry.owner, error)
+        }
+      }
+    },
+    emitStrict(name, scope, args) {
+      for (const entry of entriesFor(name, scope)) containPromise(name, entry.owner, entry.call(...(args as unknown[])))
+    },
+  }
+
+  return {
+    add(name, { call, scope, owner }, options) {
+      const entry: Entry = { call: call as AnyListener, scope, owner }
+      const before = points.get(name) ?? []
+      points.set(name, options?.prepend ? [entry, ...before] : [...before, entry])
+      return () => {
+        const rest = (points.get(name) ?? []).filter((other) => other !== entry)
+        if (rest.length > 0) points.set(name, rest)
+        else points.delete(name)
+      }
+    },
+    dispatch,
+  }
+}
+
+function errorText(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+}
