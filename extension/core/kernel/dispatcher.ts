@@ -44,7 +44,7 @@ export function createListenerTable(logger: Logger): ListenerTable {
         if (!entry) return last()
         return entry.call(...(args as unknown[]), () => run(index + 1))
       }
-      return (await run(0)) as never
+      return run(0) as never
     },
     async serial(name, scope, args) {
       for (const entry of entriesFor(name, scope)) await entry.call(...(args as unknown[]))

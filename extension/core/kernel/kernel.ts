@@ -40,8 +40,8 @@ interface MutableScopeKey {
 class KernelCore implements Kernel {
   readonly logger: Logger
   readonly listeners: ListenerTable
-  /** Contexts inherit from this object; each service is one getter on it, so no proxy is needed. */
-  readonly contextPrototype: object
+  /** This kernel's own class of contexts: each service is one getter on it, so no proxy is needed. */
+  readonly #ContextClass: typeof PluginContext
   readonly #services = new Map<string, ServiceSlot>()
   readonly #fibers = new Set<PluginFiber>()
   readonly #layers = new WeakMap<ScopeKey, Scope>()
@@ -51,7 +51,7 @@ class KernelCore implements Kernel {
   constructor(logger: Logger) {
     this.logger = logger
     this.listeners = createListenerTable(logger)
-    this.contextPrototype = Object.create(PluginContext.prototype) as object
+    this.#ContextClass = class extends PluginContext {}
     this.#rootFiber = new PluginFiber(this, { name: 'root', apply: () => {} }, null)
     this.#rootFiber.start()
     this.root = this.createContext(this.#rootFiber, null)
@@ -62,9 +62,8 @@ class KernelCore implements Kernel {
   }
 
   createContext(fiber: PluginFiber, scope: ScopeKey | null): Context {
-    const context = Object.create(this.contextPrototype) as PluginContext
-    PluginContext.fill(context, { kernel: this, fiber, scope })
-    return context as unknown as Context
+    // The getters of the services are there at run time; `Services` types them.
+    return new this.#ContextClass({ kernel: this, fiber, scope }) as unknown as Context
   }
 
   createScope(label: string, parent: ScopeKey | null): ScopeKey {
@@ -100,8 +99,9 @@ class KernelCore implements Kernel {
     if (this.#services.has(name)) throw new Error(`Service ${name} is already provided; dispose its plugin first.`)
     const slot: ServiceSlot = { provider }
     this.#services.set(name, slot)
-    if (!Object.hasOwn(this.contextPrototype, name)) {
-      Object.defineProperty(this.contextPrototype, name, {
+    const prototype: object = this.#ContextClass.prototype
+    if (!Object.hasOwn(prototype, name)) {
+      Object.defineProperty(prototype, name, {
         configurable: true,
         get(this: PluginContext) {
           return this.required(name)
@@ -294,30 +294,25 @@ interface ContextParts {
   readonly scope: ScopeKey | null
 }
 
-/** What one plugin sees in one layer. Made with `Object.create`, so its parts live in a weak map rather than in private fields. */
+/** What one plugin sees in one layer. */
 class PluginContext implements ContextCore {
-  static readonly #parts = new WeakMap<PluginContext, ContextParts & { readonly views: Map<string, { slot: ServiceSlot; view: unknown }> }>()
+  readonly #parts: ContextParts
+  readonly #views = new Map<string, { readonly slot: ServiceSlot; readonly view: unknown }>()
 
-  static fill(context: PluginContext, parts: ContextParts): void {
-    PluginContext.#parts.set(context, { ...parts, views: new Map() })
-  }
-
-  static #of(context: PluginContext) {
-    const parts = PluginContext.#parts.get(context)
-    if (!parts) throw new TypeError('A context is made by its kernel only.')
-    return parts
+  constructor(parts: ContextParts) {
+    this.#parts = parts
   }
 
   get scope(): ScopeKey | null {
-    return PluginContext.#of(this).scope
+    return this.#parts.scope
   }
 
   get fiber(): Fiber {
-    return PluginContext.#of(this).fiber
+    return this.#parts.fiber
   }
 
   plugin(plugin: Plugin): Fiber {
-    const { kernel, scope } = PluginContext.#of(this)
+    const { kernel, scope } = this.#parts
     const child = new PluginFiber(kernel, plugin, scope)
     this.effect(() => child.dispose())
     child.start()
@@ -325,7 +320,7 @@ class PluginContext implements ContextCore {
   }
 
   effect(undo: AsyncUndo): () => Promise<void> {
-    const { kernel, fiber, scope } = PluginContext.#of(this)
+    const { kernel, fiber, scope } = this.#parts
     // Whichever goes first, the plugin or the layer, takes the registration with it and frees the other's hold.
     const layer = scope ? kernel.layer(scope) : null
     const early = fiber.effects().add(undo)
@@ -334,12 +329,12 @@ class PluginContext implements ContextCore {
   }
 
   provide<Name extends ServiceName>(name: Name, provider: Services[Name] | ((ctx: Context) => Services[Name])): Undo {
-    const { kernel } = PluginContext.#of(this)
+    const { kernel } = this.#parts
     return this.#owned(kernel.provide(name, provider))
   }
 
   on<Name extends PointName>(name: Name, listener: PointListener<Name>, options?: ListenOptions): Undo {
-    const { kernel, fiber, scope } = PluginContext.#of(this)
+    const { kernel, fiber, scope } = this.#parts
     return this.#owned(kernel.listeners.add(name, { call: listener, scope, owner: fiber.name }, options))
   }
 
@@ -348,7 +343,7 @@ class PluginContext implements ContextCore {
   }
 
   scoped(scope: ScopeKey): Context {
-    const { kernel, fiber } = PluginContext.#of(this)
+    const { kernel, fiber } = this.#parts
     kernel.layer(scope)
     return kernel.createContext(fiber, scope)
   }
@@ -362,13 +357,13 @@ class PluginContext implements ContextCore {
   }
 
   #view(name: string): unknown {
-    const { kernel, views } = PluginContext.#of(this)
+    const { kernel } = this.#parts
     const slot = kernel.service(name)
     if (!slot) return undefined
-    const known = views.get(name)
+    const known = this.#views.get(name)
     if (known?.slot === slot) return known.view
     const view = typeof slot.provider === 'function' ? (slot.provider as (ctx: unknown) => unknown)(this) : slot.provider
-    views.set(name, { slot, view })
+    this.#views.set(name, { slot, view })
     return view
   }
 

@@ -150,9 +150,11 @@ describe('services', () => {
 
   it('refuse a second provider and a read of one that is not there', () => {
     const { kernel } = setUp()
-    expect(() => kernel.root.testOther).toThrow() // the getter does not exist before a first provider
-    kernel.root.provide('testOther', { name: 'x' })
+    const withdraw = kernel.root.provide('testOther', { name: 'x' })
     expect(() => kernel.root.provide('testOther', { name: 'y' })).toThrow('already provided')
+    withdraw()
+    expect([kernel.root.get('testOther'), kernel.root.get('testCounter')]).toEqual([undefined, undefined])
+    expect(() => kernel.root.testOther).toThrow("Name it in the plugin's inject")
   })
 })
 
@@ -182,9 +184,9 @@ describe('extension points', () => {
     kernel.root.on('test/emit', () => {
       throw new Error('bad')
     })
-    kernel.root.on('test/emit', (async () => {
+    kernel.root.on('test/emit', async () => {
       throw new Error('async bad')
-    }) as () => void)
+    })
     kernel.root.on('test/emit', (word) => void heard.push(word))
     kernel.dispatch.emit('test/emit', null, ['x'])
     await new Promise(setImmediate)
