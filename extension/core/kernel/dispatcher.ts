@@ -39,12 +39,12 @@ export function createListenerTable(logger: Logger): ListenerTable {
   const dispatch: Dispatcher = {
     async waterfall(name, scope, args, last) {
       const entries = entriesFor(name, scope)
-      const run = async (index: number): Promise<unknown> => {
+      const run = async (index: number): Promise<never> => {
         const entry = entries[index]
-        if (!entry) return last()
-        return entry.call(...(args as unknown[]), () => run(index + 1))
+        const outcome = entry ? entry.call(...(args as unknown[]), () => run(index + 1)) : last()
+        return (await outcome) as never
       }
-      return run(0) as never
+      return run(0)
     },
     async serial(name, scope, args) {
       for (const entry of entriesFor(name, scope)) await entry.call(...(args as unknown[]))
