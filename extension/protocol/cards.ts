@@ -29,6 +29,11 @@ export type ToolCallView =
       readonly card: 'generic'
       readonly title: string
       readonly kind?: CardKind
+      /**
+       * What it acts on, bare: a path, a pattern, an address. With it and `kind` the view words the line itself, in the right
+       * tense ("Reading a.ts", "Read a.ts"); without it the line is `title`.
+       */
+      readonly subject?: string
       readonly rawInput?: Json
       readonly content?: readonly CardContent[]
       readonly locations?: readonly FileLocation[]

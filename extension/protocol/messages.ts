@@ -7,15 +7,27 @@ export const PROTOCOL_VERSION = 1
 /** The largest message a view may send, UTF-8 bytes of its JSON. A larger one is refused with a notice that says so. */
 export const MAX_MESSAGE_BYTES = 8_000_000
 
-/** Host to view. `frame` numbers are contiguous; on a gap the view asks for a snapshot. */
+/**
+ * Host to view. Every `snapshot`, `patch` and `older-rows` takes the next `frame` number; on a gap the view asks for a
+ * snapshot, which may carry any number. The other messages stand outside the count.
+ */
 export type HostMessage =
   | { readonly type: 'snapshot'; readonly version: number; readonly frame: number; readonly state: ViewState }
   | { readonly type: 'patch'; readonly frame: number; readonly changes: readonly ViewChange[] }
   | { readonly type: 'older-rows'; readonly frame: number; readonly window: RowWindow }
   | { readonly type: 'focus-composer' }
   | { readonly type: 'insert-text'; readonly text: string }
+  /** What became of a `send`; with a problem the view puts the words back into the composer. */
+  | { readonly type: 'sent'; readonly id: string; readonly problem: string | null }
+  /** Answers `need-image`. `uri` is a `data:` or webview address; null when the attachment is gone. */
+  | { readonly type: 'image'; readonly attachmentId: string; readonly uri: string | null; readonly byteLength: number }
 
-/** At most one patch a display frame; text appends are merged within it. */
+/**
+ * At most one patch a display frame; text appends are merged within it.
+ *
+ * `row` replaces the row of that id, or adds it after the last one; `remove-row` takes it away. Both keep `total` right, and
+ * `rows-total` corrects it. `append` to a row that the view does not hold is nothing.
+ */
 export type ViewChange =
   | { readonly change: 'row'; readonly row: Row }
   | { readonly change: 'rows-total'; readonly total: number }
@@ -30,7 +42,8 @@ export type ViewMessage =
   | { readonly type: 'ready'; readonly version: number }
   | { readonly type: 'need-snapshot' }
   | { readonly type: 'load-older'; readonly before: number; readonly count: number }
-  | { readonly type: 'send'; readonly text: string; readonly target: 'next-turn' | 'next-step' }
+  /** `id` is the view's own; the host answers each with `sent`. */
+  | { readonly type: 'send'; readonly id: string; readonly text: string; readonly target: 'next-turn' | 'next-step' }
   | { readonly type: 'stop' }
   | { readonly type: 'continue' }
   | { readonly type: 'retry' }
@@ -47,7 +60,12 @@ export type ViewMessage =
   | { readonly type: 'open-location'; readonly location: FileLocation }
   | { readonly type: 'open-diff'; readonly callId: string; readonly path?: string }
   | { readonly type: 'open-output'; readonly callId: string }
+  /** The host asks before it opens one. */
   | { readonly type: 'open-link'; readonly url: string }
+  | { readonly type: 'need-image'; readonly attachmentId: string }
+  | { readonly type: 'open-image'; readonly attachmentId: string }
+  /** The changes of a turn, of one file or of all: a native diff, or the multi-file one. */
+  | { readonly type: 'review-turn'; readonly turn: number; readonly path?: string }
   | { readonly type: 'copy'; readonly text: string }
   | { readonly type: 'session-new' }
   | { readonly type: 'session-open'; readonly id: string }
@@ -56,5 +74,13 @@ export type ViewMessage =
   | { readonly type: 'pick-model' }
   | { readonly type: 'pick-preset' }
   | { readonly type: 'pick-permission' }
+  | { readonly type: 'manage-trust' }
+  | { readonly type: 'open-settings' }
+  /** The session's event log, in a read-only editor. */
+  | { readonly type: 'open-log' }
+  /** Load the page anew: something in it broke. */
+  | { readonly type: 'reload-view' }
+  /** For the log of the extension; the view goes on. */
+  | { readonly type: 'view-error'; readonly text: string }
   | { readonly type: 'notice-action'; readonly id: string; readonly action: string }
   | { readonly type: 'notice-close'; readonly id: string }

@@ -147,6 +147,8 @@ export interface ComposerView {
   readonly presets: readonly { readonly id: string; readonly name: string; readonly description: string }[]
   readonly permission: 'read-only' | 'workspace-write' | 'danger-full-access'
   readonly model: ModelChoiceView | null
+  /** What sends: Enter (then Shift+Enter breaks the line), or Ctrl+Enter. Enter when absent. */
+  readonly sendKey?: 'enter' | 'mod-enter'
 }
 
 export interface ModelChoiceView {
