@@ -52,7 +52,14 @@ export interface AssistantMessage {
   readonly id: string
   readonly role: 'assistant'
   readonly content: readonly (TextBlock | ReasoningBlock | ToolCallBlock)[]
-  readonly source: { readonly kind: 'model'; readonly provider: string; readonly model: string; readonly replayState?: Json }
+  readonly source: { readonly kind: 'model'; readonly provider: string; readonly model: string; readonly replayState?: ReplayState }
+}
+
+/** What an adapter wants back on later requests to the same provider, as it gave it on `block-end` and `finish`. */
+export type ReplayState = {
+  /** One entry for each block of `content`, null where the adapter gave none; absent when it gave none at all. */
+  readonly blocks?: readonly Json[]
+  readonly message?: Json
 }
 
 export interface ToolMessage {

@@ -1,7 +1,11 @@
+import { HarnessError } from '../../base/harness-error.ts'
 import type { ScopeKey } from '../kernel/plugin.ts'
 import type { CancelCause, InboxTarget } from '../log/event.ts'
 import type { UserMessage } from '../log/message.ts'
 import type { Session } from './session.ts'
+
+/** A message to, or an edit of, an agent that is gone; whoever reports to an agent later guards against it. */
+export class AgentError extends HarnessError<'DISPOSED' | 'BUSY'> {}
 
 /** The live worker of one session. Source: runtime specification 10.1. */
 export interface Agent {
@@ -15,6 +19,7 @@ export interface Agent {
   readonly isDisposed: boolean
   /** The live agent that started this one and answers for it; absent for a root, also when a child session was reopened by a person. */
   readonly owner?: Agent
+  /** Errors, as for the three below: `AgentError` `DISPOSED`. */
   send(message: UserMessage, target: InboxTarget, wakeup: boolean): void
   /** Next turn, wakes. */
   followup(message: UserMessage): void
@@ -24,9 +29,21 @@ export interface Agent {
   inject(message: UserMessage): void
   /** First cause wins; nothing when idle. Clears the inbox, durably, unless `keepInbox`. */
   cancel(cause: CancelCause, options?: { readonly keepInbox?: boolean }): void
+  /**
+   * Go on where the talk stands, without words of the person: after a pause, a failure, a stop or a crash.
+   * Nothing while it runs. What waits in the inbox is taken along.
+   */
+  continueTurn(): void
+  /** Edits of what waits, each durable. False when the message waits no longer. */
+  readonly queue: {
+    edit(messageId: string, content: UserMessage['content']): boolean
+    remove(messageId: string): boolean
+    /** Move from the next turn to the next step, and wake. */
+    steerNow(messageId: string): boolean
+  }
   /** Quiescence of the whole agent, not the end of one message. */
   whenIdle(): Promise<void>
-  /** Only when idle; the status stays idle. */
+  /** Only when idle; the status stays idle. Errors: `AgentError` `BUSY`, `DISPOSED`. */
   runMaintenance<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T>
   dispose(): Promise<void>
 }
