@@ -1,0 +1,30 @@
+import type { Localization } from '../capabilities/localization.ts'
+import type { UserMessage, UserSource } from '../core/log/message.ts'
+
+/** The folded line over context that was put before the model without the person typing it. */
+export function contextTitle(source: UserSource, l10n: Localization): string {
+  if (source.kind !== 'plugin') return l10n.t('Context: {kind}', { kind: source.kind })
+  switch (source.form) {
+    case 'notice':
+      return source.summary ?? l10n.t('Notice for the model')
+    case 'snapshot':
+      return source.sections === undefined || source.sections.length === 0
+        ? l10n.t('Told the model about the workspace')
+        : l10n.t('Told the model about {sections}', { sections: source.sections.join(', ') })
+    case 'instructions':
+      return l10n.t('Instructions from your files')
+    case 'catalog':
+      return l10n.t('List of what the model may use')
+    case 'recall':
+      return l10n.t('Recalled from earlier work')
+    case 'relay':
+      return l10n.t('Message from another agent')
+    default:
+      return l10n.t('Context: {kind}', { kind: source.plugin })
+  }
+}
+
+/** The text parts of a message, joined. */
+export function textOf(message: Pick<UserMessage, 'content'>): string {
+  return message.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+}

@@ -1,0 +1,648 @@
+import type { Json } from '../base/json.ts'
+import type { Localization } from '../capabilities/localization.ts'
+import type { SessionEvent, TurnEndReason } from '../core/log/event.ts'
+import type { ToolMessage, UserMessage } from '../core/log/message.ts'
+import type { StreamChunk, Usage } from '../core/model/contract.ts'
+import type { CardContent } from '../protocol/cards.ts'
+import type { ViewChange } from '../protocol/messages.ts'
+import type {
+  NoticeRow,
+  ReasoningRow,
+  RetryRow,
+  Row,
+  TextRow,
+  ToolRow,
+  TurnEndRow,
+  UsageView,
+} from '../protocol/view-state.ts'
+import { ChangedFiles } from './changed-files.ts'
+import { cutMiddle } from './clamp-view.ts'
+import { contextTitle, textOf } from './describe-context.ts'
+import { argumentsFrom, presentCall, presentResult, type FindPresenters } from './present-tool.ts'
+import { isQuietEvent } from './quiet-events.ts'
+
+export type RowChange = Extract<ViewChange, { change: 'row' | 'append' | 'remove-row' }>
+
+/** Where a call stands in the log; `resultSeq` is null until it ended. */
+export interface CallPlace {
+  readonly rowId: string
+  readonly tool: string
+  readonly callSeq: number | null
+  readonly resultSeq: number | null
+}
+
+/** UTF-16 units of live output that a running row keeps. */
+export const MAX_PROGRESS = 16_000
+
+const emptyUsage: UsageView = { inputTokens: 0, outputTokens: 0, cacheRead: 0, reasoning: 0, steps: 0, turns: 0 }
+
+/**
+ * The conversation as rows: a pure fold of one session's events, the same live and on replay.
+ *
+ * Each event costs the rows it touches, never the length of the talk. Row ids come from sequence numbers, so what the
+ * person folded open stays open. What a failed attempt streamed goes again when the next attempt is announced.
+ * Presenters may be missing, old or broken: such a call draws the generic card.
+ */
+export class Transcript {
+  readonly #find: FindPresenters
+  readonly #l10n: Localization
+  #rows: Row[] = []
+  readonly #indexes = new Map<string, number>()
+  /** By call id; a provider that repeats ids means the latest one. */
+  readonly #calls = new Map<string, Call>()
+  /** Call ids by the approval that waits. */
+  readonly #approvals = new Map<string, string>()
+  #turn: OpenTurn | null = null
+  #step: OpenStep | null = null
+  #turnNumber = 0
+  #usage: UsageView = emptyUsage
+  #contextWindow: number | null = null
+  #contextTokens: number | null = null
+  #changes: RowChange[] = []
+
+  constructor(sources: { readonly find: FindPresenters; readonly l10n: Localization }) {
+    this.#find = sources.find
+    this.#l10n = sources.l10n
+  }
+
+  get total(): number {
+    return this.#rows.length
+  }
+
+  /** Tokens, steps and turns of the whole session so far. */
+  get usage(): UsageView {
+    return this.#usage
+  }
+
+  /** How full the model's window was at the last answer; null while that is not known. */
+  get contextShare(): number | null {
+    if (this.#contextWindow === null || this.#contextTokens === null || this.#contextWindow <= 0) return null
+    return Math.min(1, this.#contextTokens / this.#contextWindow)
+  }
+
+  rows(from = 0, to = this.#rows.length): readonly Row[] {
+    return this.#rows.slice(from, to)
+  }
+
+  row(id: string): Row | undefined {
+    const index = this.#indexes.get(id)
+    return index === undefined ? undefined : this.#rows[index]
+  }
+
+  indexOf(rowId: string): number | undefined {
+    return this.#indexes.get(rowId)
+  }
+
+  call(callId: string): CallPlace | undefined {
+    return this.#calls.get(callId)
+  }
+
+  /** Fold one event in; gives what changed, in order. */
+  apply(event: SessionEvent): readonly RowChange[] {
+    this.#changes = []
+    this.#fold(event)
+    return this.#changes
+  }
+
+  /** Live output of a running body: shown, never durable. */
+  progress(callId: string, text: string): readonly RowChange[] {
+    this.#changes = []
+    const row = this.#toolRow(callId)
+    if (row !== undefined && row.endedAt === null && text !== '') {
+      const progress = row.progress + text
+      if (progress.length <= 2 * MAX_PROGRESS) this.#append(row, 'progress', text)
+      else this.#put({ ...row, progress: progress.slice(-MAX_PROGRESS) })
+    }
+    return this.#changes
+  }
+
+  /** A running call waits for the person, or no longer does. Live only: the log says so by its own events. */
+  setWaiting(callId: string, isWaiting: boolean): readonly RowChange[] {
+    this.#changes = []
+    this.#wait(callId, isWaiting)
+    return this.#changes
+  }
+
+  #fold(event: SessionEvent): void {
+    switch (event.type) {
+      case 'turn/start':
+        this.#turnNumber = event.data.turn
+        this.#turn = { startedAt: event.time, usage: { ...emptyUsage, turns: 1 }, changed: new ChangedFiles(), hasRows: false }
+        return
+      case 'step/start':
+        this.#step = newStep()
+        return
+      case 'user/message':
+        if (event.surfaceOp === 'append' || event.surfaceOp === undefined) this.#userMessage(event)
+        return
+      case 'assistant/chunk':
+        this.#chunk(event.data.chunk, event)
+        return
+      case 'assistant/message':
+        if (event.surfaceOp === 'append' || event.surfaceOp === undefined) this.#assistantMessage(event)
+        return
+      case 'tool/call':
+        this.#toolCall(event.data, event)
+        return
+      case 'tool/result':
+        if (event.surfaceOp === 'append' || event.surfaceOp === undefined) this.#toolResult(event)
+        return
+      case 'approval/asked':
+        if (event.data.callId !== undefined) {
+          this.#approvals.set(event.data.id, event.data.callId)
+          this.#wait(event.data.callId, true)
+        }
+        return
+      case 'approval/decided': {
+        const callId = this.#approvals.get(event.data.id)
+        this.#approvals.delete(event.data.id)
+        if (callId !== undefined) this.#wait(callId, false)
+        return
+      }
+      case 'llm/retry':
+        this.#retry(event)
+        return
+      case 'llm/retry-started':
+        this.#settleRetry()
+        return
+      case 'step/end':
+        this.#stepEnd(event.time)
+        return
+      case 'turn/end':
+        this.#turnEnd(event)
+        return
+      case 'request/context':
+        this.#contextWindow = event.data.contextWindow ?? null
+        return
+      case 'log/repaired':
+        this.#notice(
+          event,
+          'warning',
+          this.#l10n.t('The end of this log was damaged: {bytes} bytes were cut and kept in {file}. {reason}', {
+            bytes: event.data.cutBytes,
+            file: event.data.keptAs,
+            reason: event.data.reason,
+          }),
+        )
+        return
+      default:
+        this.#other(event)
+    }
+  }
+
+  #userMessage({ data, seq, time }: SessionEvent<'user/message'>): void {
+    const text = textOf(data)
+    if (data.source.kind === 'user') {
+      this.#put({ kind: 'prompt', id: idOf(seq), turn: this.#turnNumber, text, attachments: attachmentsOf(data), sentAt: time })
+    } else {
+      const title = contextTitle(data.source, this.#l10n)
+      this.#put({ kind: 'context', id: idOf(seq), turn: this.#turnNumber, title, text: cutMiddle(text) })
+    }
+  }
+
+  #chunk(chunk: StreamChunk, { seq, time }: { readonly seq: number; readonly time: number }): void {
+    const step = (this.#step ??= newStep())
+    if (chunk.type === 'usage' || chunk.type === 'finish') return
+    let block = step.blocks.get(chunk.index)
+    if (block === undefined) {
+      block = { kind: blockKindOf(chunk), rowId: null, startSeq: seq, startedAt: time, held: '', callId: null, name: null, hasEnded: false }
+      step.blocks.set(chunk.index, block)
+    }
+    if (block.hasEnded) return
+    switch (chunk.type) {
+      case 'block-start':
+        return
+      case 'text-delta':
+      case 'reasoning-delta':
+        this.#delta(step, block, chunk.delta)
+        return
+      case 'tool-call-delta':
+        block.callId ??= chunk.id ?? null
+        block.name ??= chunk.name ?? null
+        if (block.rowId === null && block.callId !== null && block.name !== null) {
+          block.rowId = this.#openCall(step, { callId: block.callId, name: block.name, seq: block.startSeq, part: chunk.index, time: block.startedAt })
+        }
+        return
+      case 'block-end':
+        block.hasEnded = true
+        this.#endBlock(block, time)
+    }
+  }
+
+  #delta(step: OpenStep, block: OpenBlock, delta: string): void {
+    if (block.rowId !== null) {
+      const row = this.row(block.rowId)
+      if (row?.kind === 'text' || row?.kind === 'reasoning') this.#append(row, 'text', delta)
+      return
+    }
+    // Blank text before a tool call is no answer: a row begins with its first visible character.
+    block.held += delta
+    if (block.held.trim() === '') return
+    block.rowId = idOf(block.startSeq)
+    step.rowIds.push(block.rowId)
+    this.#put(
+      block.kind === 'reasoning'
+        ? this.#newReasoning(block.rowId, block.held)
+        : { kind: 'text', id: block.rowId, turn: this.#turnNumber, text: block.held, isStreaming: true, isInterrupted: false },
+    )
+    block.held = ''
+  }
+
+  #newReasoning(id: string, text: string): ReasoningRow {
+    return { kind: 'reasoning', id, turn: this.#turnNumber, text, isStreaming: true, durationMs: null }
+  }
+
+  #endBlock(block: OpenBlock, time: number): void {
+    const row = block.rowId === null ? undefined : this.row(block.rowId)
+    if (row?.kind === 'text') this.#put({ ...row, isStreaming: false })
+    if (row?.kind === 'reasoning') this.#put({ ...row, isStreaming: false, durationMs: time - block.startedAt })
+  }
+
+  /** The whole answer is there: what was streamed is settled, what was not is added, what the answer dropped goes. */
+  #assistantMessage({ data, seq, time }: SessionEvent<'assistant/message'>): void {
+    const step = (this.#step ??= newStep())
+    const streamed = step.rowIds.flatMap((id) => this.row(id) ?? [])
+    const texts = streamed.filter((row) => row.kind === 'text')
+    const thoughts = streamed.filter((row) => row.kind === 'reasoning')
+    const kept = new Set<string>()
+    for (const [part, block] of data.message.content.entries()) {
+      const id = idOf(seq, part)
+      switch (block.type) {
+        case 'text': {
+          if (block.text.trim() === '') break
+          const row = texts.shift() ?? this.#track(step, { kind: 'text', id, turn: this.#turnNumber, text: '', isStreaming: true, isInterrupted: false })
+          kept.add(row.id)
+          this.#settleText(row, block.text, data.interrupted === true)
+          break
+        }
+        case 'reasoning': {
+          if (block.text.trim() === '') break
+          const row = thoughts.shift() ?? this.#track(step, this.#newReasoning(id, ''))
+          kept.add(row.id)
+          this.#settleReasoning(row, block.text, this.#startOf(row.id) ?? time, time)
+          break
+        }
+        case 'tool-call': {
+          const rowId = this.#openCall(step, { callId: block.id, name: block.name, seq, part, time })
+          kept.add(rowId)
+          this.#presentCall(block.id, block.arguments)
+          break
+        }
+      }
+    }
+    for (const id of step.rowIds) if (!kept.has(id)) this.#remove(id)
+    // Calls stay open until their results come; everything else is settled.
+    step.rowIds = step.rowIds.filter((id) => this.row(id)?.kind === 'tool')
+    step.blocks.clear()
+    if (data.usage !== undefined) this.#count(data.usage)
+    this.#settleRetry()
+  }
+
+  #track<R extends Row>(step: OpenStep, row: R): R {
+    step.rowIds.push(row.id)
+    return row
+  }
+
+  #startOf(rowId: string): number | undefined {
+    for (const block of this.#step?.blocks.values() ?? []) if (block.rowId === rowId) return block.startedAt
+    return undefined
+  }
+
+  #settleText(row: TextRow, text: string, isInterrupted: boolean): void {
+    if (row.text !== text || row.isStreaming || row.isInterrupted !== isInterrupted) {
+      this.#put({ ...row, text, isStreaming: false, isInterrupted })
+    }
+  }
+
+  #settleReasoning(row: ReasoningRow, text: string, startedAt: number, time: number): void {
+    if (row.text !== text || row.isStreaming) {
+      this.#put({ ...row, text, isStreaming: false, durationMs: row.durationMs ?? time - startedAt })
+    }
+  }
+
+  /** The row of a call in this step, made if it is not there. */
+  #openCall(step: OpenStep, call: { readonly callId: string; readonly name: string; readonly seq: number; readonly part: number; readonly time: number }): string {
+    const open = this.#calls.get(call.callId)
+    if (open !== undefined && open.step === step) return open.rowId
+    const rowId = idOf(call.seq, call.part)
+    this.#calls.set(call.callId, { rowId, tool: call.name, callSeq: null, resultSeq: null, step, argumentsText: null, args: null })
+    step.rowIds.push(rowId)
+    this.#put({
+      kind: 'tool',
+      id: rowId,
+      turn: this.#turnNumber,
+      callId: call.callId,
+      tool: call.name,
+      state: 'running',
+      call: null,
+      result: null,
+      rawArguments: null,
+      output: null,
+      error: null,
+      progress: '',
+      startedAt: call.time,
+      endedAt: null,
+    })
+    return rowId
+  }
+
+  #presentCall(callId: string, argumentsText: string): void {
+    const call = this.#calls.get(callId)
+    const row = this.#toolRow(callId)
+    if (call === undefined || row === undefined || call.argumentsText === argumentsText) return
+    call.argumentsText = argumentsText
+    call.args = argumentsFrom(argumentsText)
+    this.#put({ ...row, call: presentCall(this.#find, call.tool, call.args), rawArguments: clampArguments(call.args, argumentsText) })
+  }
+
+  #toolCall(data: SessionEvent<'tool/call'>['data'], { seq, time }: { readonly seq: number; readonly time: number }): void {
+    const step = (this.#step ??= newStep())
+    this.#openCall(step, { callId: data.callId, name: data.name, seq, part: 0, time })
+    const call = this.#calls.get(data.callId)
+    if (call !== undefined) call.callSeq = seq
+    this.#presentCall(data.callId, data.arguments)
+    const row = this.#toolRow(data.callId)
+    if (row !== undefined && row.startedAt !== time) this.#put({ ...row, startedAt: time })
+  }
+
+  #toolResult({ data, seq, time }: SessionEvent<'tool/result'>): void {
+    const { callId } = data.message.source
+    const call = this.#calls.get(callId)
+    const row = this.#toolRow(callId)
+    // A result without its call has nothing to stand on; the log's own checker reports such a log.
+    if (call === undefined || row === undefined || row.endedAt !== null) return
+    call.resultSeq = seq
+    const [block] = data.message.content
+    const output = outputOf(data.message)
+    const result = presentResult(
+      this.#find,
+      { name: call.tool, args: call.args },
+      { content: block.content, isError: block.isError, ...(data.meta === undefined ? {} : { meta: data.meta }) },
+      this.#l10n,
+    )
+    if (!block.isError && result?.card === 'diff') this.#turn?.changed.add(result.diffs)
+    this.#put({
+      ...row,
+      state: block.isError ? failedStateOf(data.error?.code) : 'ok',
+      result,
+      output: cutMiddle(output),
+      error: block.isError ? cutMiddle(output.replace(/^Error: /, '')) : null,
+      progress: '',
+      endedAt: time,
+    })
+  }
+
+  #wait(callId: string, isWaiting: boolean): void {
+    const row = this.#toolRow(callId)
+    if (row === undefined || row.endedAt !== null) return
+    const state = isWaiting ? 'waiting' : 'running'
+    if (row.state !== state) this.#put({ ...row, state })
+  }
+
+  /** The attempt failed and another follows: what it streamed is no part of the talk. */
+  #retry({ data, seq, time }: SessionEvent<'llm/retry'>): void {
+    const step = (this.#step ??= newStep())
+    for (const id of step.rowIds.toReversed()) this.#remove(id)
+    step.rowIds = []
+    step.blocks.clear()
+    step.retryRowId ??= idOf(seq)
+    this.#put({
+      kind: 'retry',
+      id: step.retryRowId,
+      turn: data.turn,
+      reason: data.failure.message,
+      retry: data.retry,
+      maxRetries: data.maxRetries ?? null,
+      resumesAt: time + data.delayMs,
+    } satisfies RetryRow)
+  }
+
+  #settleRetry(): void {
+    const id = this.#step?.retryRowId ?? null
+    const row = id === null ? undefined : this.row(id)
+    if (row?.kind === 'retry' && row.resumesAt !== null) this.#put({ ...row, resumesAt: null })
+  }
+
+  #stepEnd(time: number): void {
+    this.#settleRetry()
+    this.#interruptStream(time)
+    this.#step = null
+    this.#usage = { ...this.#usage, steps: this.#usage.steps + 1 }
+    if (this.#turn !== null) this.#turn.usage = { ...this.#turn.usage, steps: this.#turn.usage.steps + 1 }
+  }
+
+  /** A stream that never became an answer stays readable, marked as cut; calls it had begun never ran. */
+  #interruptStream(time: number): void {
+    for (const id of this.#step?.rowIds ?? []) {
+      const row = this.row(id)
+      if (row?.kind === 'text') this.#put({ ...row, isStreaming: false, isInterrupted: true })
+      if (row?.kind === 'reasoning' && row.isStreaming) {
+        this.#put({ ...row, isStreaming: false, durationMs: time - (this.#startOf(id) ?? time) })
+      }
+      if (row?.kind === 'tool' && this.#calls.get(row.callId)?.argumentsText === null) this.#remove(id)
+      else if (row?.kind === 'tool' && row.endedAt === null) this.#put({ ...row, state: 'cancelled', progress: '', endedAt: time })
+    }
+  }
+
+  #turnEnd({ data, seq, time }: SessionEvent<'turn/end'>): void {
+    if (this.#step !== null) {
+      this.#settleRetry()
+      this.#interruptStream(time)
+      this.#step = null
+    }
+    const turn = this.#turn
+    this.#turn = null
+    this.#usage = { ...this.#usage, turns: this.#usage.turns + 1 }
+    if (turn === null || (data.reason.kind === 'completed' && !turn.hasRows)) return
+    const { outcome, message, next } = this.#ending(data.reason)
+    this.#put({
+      kind: 'turn-end',
+      id: idOf(seq),
+      turn: data.turn,
+      outcome,
+      message,
+      next,
+      steps: turn.usage.steps,
+      usage: turn.usage,
+      durationMs: time - turn.startedAt,
+      changedFiles: turn.changed.list(),
+    } satisfies TurnEndRow)
+  }
+
+  #ending(reason: TurnEndReason): Pick<TurnEndRow, 'outcome' | 'message' | 'next'> {
+    const { t } = this.#l10n
+    switch (reason.kind) {
+      case 'completed':
+        return { outcome: 'completed', message: null, next: 'none' }
+      case 'aborted':
+        return reason.reason.kind === 'hook'
+          ? { outcome: 'stopped', message: reason.reason.reason, next: 'continue' }
+          : { outcome: 'stopped', message: null, next: 'continue' }
+      case 'blocked':
+        return { outcome: 'blocked', message: t('A hook held this message back.'), next: 'none' }
+      case 'error':
+        return { outcome: 'failed', message: reason.failure.message, next: 'retry' }
+      case 'max-tokens':
+        return { outcome: 'max-tokens', message: t('The answer reached the length limit of the model.'), next: 'continue' }
+      case 'interrupted':
+        return { outcome: 'interrupted', message: t('The window closed while Bosun was working.'), next: 'continue' }
+      case 'paused':
+        return { outcome: 'paused', message: t('Bosun paused after {limit} steps.', { limit: reason.limit }), next: 'continue' }
+    }
+  }
+
+  #count(usage: Usage): void {
+    this.#usage = addUsage(this.#usage, usage)
+    if (this.#turn !== null) this.#turn.usage = addUsage(this.#turn.usage, usage)
+    this.#contextTokens = usage.inputTokens + usage.cacheRead + usage.cacheWrite + usage.outputTokens + usage.reasoning
+  }
+
+  #other(event: SessionEvent): void {
+    const type: string = event.type
+    if (isQuietEvent(type)) return
+    this.#notice(event, 'info', this.#l10n.t('Skipped an entry that this version does not know: {type}', { type }))
+  }
+
+  #notice({ seq }: { readonly seq: number }, level: NoticeRow['level'], text: string): void {
+    this.#put({ kind: 'notice', id: idOf(seq), turn: this.#turnNumber, level, text })
+  }
+
+  #toolRow(callId: string): ToolRow | undefined {
+    const call = this.#calls.get(callId)
+    const row = call === undefined ? undefined : this.row(call.rowId)
+    return row?.kind === 'tool' ? row : undefined
+  }
+
+  /** Add the row, or put it in the place of the one with its id. */
+  #put(row: Row): void {
+    const index = this.#indexes.get(row.id)
+    if (index === undefined) {
+      this.#indexes.set(row.id, this.#rows.length)
+      this.#rows.push(row)
+      if (this.#turn !== null) this.#turn.hasRows = true
+    } else {
+      this.#rows[index] = row
+    }
+    this.#changes.push({ change: 'row', row })
+  }
+
+  #append(row: TextRow | ReasoningRow | ToolRow, field: 'text' | 'progress', text: string): void {
+    const index = this.#indexes.get(row.id)
+    if (index === undefined) return
+    this.#rows[index] = row.kind === 'tool' ? { ...row, progress: row.progress + text } : { ...row, text: row.text + text }
+    this.#changes.push({ change: 'append', rowId: row.id, field, text })
+  }
+
+  /** Rows only go from the end of the talk, so few others move. */
+  #remove(rowId: string): void {
+    const index = this.#indexes.get(rowId)
+    if (index === undefined) return
+    const row = this.#rows[index]
+    if (row?.kind === 'tool') this.#calls.delete(row.callId)
+    this.#rows.splice(index, 1)
+    this.#indexes.delete(rowId)
+    for (let later = index; later < this.#rows.length; later += 1) {
+      const moved = this.#rows[later]
+      if (moved !== undefined) this.#indexes.set(moved.id, later)
+    }
+    this.#changes.push({ change: 'remove-row', rowId })
+  }
+}
+
+interface OpenTurn {
+  readonly startedAt: number
+  usage: UsageView
+  readonly changed: ChangedFiles
+  hasRows: boolean
+}
+
+interface OpenStep {
+  readonly blocks: Map<number, OpenBlock>
+  /** Rows of the running attempt, in order. */
+  rowIds: string[]
+  retryRowId: string | null
+}
+
+const newStep = (): OpenStep => ({ blocks: new Map(), rowIds: [], retryRowId: null })
+
+interface OpenBlock {
+  readonly kind: 'text' | 'reasoning' | 'tool-call'
+  rowId: string | null
+  readonly startSeq: number
+  readonly startedAt: number
+  /** Blank text before the row begins. */
+  held: string
+  callId: string | null
+  name: string | null
+  hasEnded: boolean
+}
+
+interface Call {
+  readonly rowId: string
+  readonly tool: string
+  callSeq: number | null
+  resultSeq: number | null
+  readonly step: OpenStep
+  argumentsText: string | null
+  args: Json
+}
+
+const idOf = (seq: number, part = 0) => (part === 0 ? `e${seq}` : `e${seq}.${part}`)
+
+function blockKindOf(chunk: StreamChunk): OpenBlock['kind'] {
+  switch (chunk.type) {
+    case 'block-start':
+      return chunk.block
+    case 'reasoning-delta':
+      return 'reasoning'
+    case 'tool-call-delta':
+      return 'tool-call'
+    default:
+      return 'text'
+  }
+}
+
+const addUsage = (sum: UsageView, usage: Usage): UsageView => ({
+  ...sum,
+  inputTokens: sum.inputTokens + usage.inputTokens,
+  outputTokens: sum.outputTokens + usage.outputTokens,
+  cacheRead: sum.cacheRead + usage.cacheRead,
+  reasoning: sum.reasoning + usage.reasoning,
+})
+
+function attachmentsOf(message: UserMessage): readonly CardContent[] {
+  return message.content.flatMap((part) =>
+    part.type === 'image'
+      ? [
+          {
+            type: 'image' as const,
+            attachmentId: part.attachment.attachmentId,
+            mediaType: part.attachment.mediaType,
+            ...(part.attachment.name === undefined ? {} : { name: part.attachment.name }),
+          },
+        ]
+      : [],
+  )
+}
+
+const outputOf = (message: ToolMessage) =>
+  message.content[0].content.map((part) => (part.type === 'text' ? part.text : `[${part.attachment.mediaType}]`)).join('\n')
+
+/** Arguments as the generic card shows them: whole when they are small, else as cut text. */
+const clampArguments = (args: Json, text: string): Json => (text.length <= 4_000 ? args : `${text.slice(0, 4_000)}…`)
+
+function failedStateOf(code: string | undefined): ToolRow['state'] {
+  switch (code) {
+    case 'DENIED':
+    case 'WORKSPACE_UNTRUSTED':
+      return 'denied'
+    case 'ABORTED':
+    case 'ABORTED_BEFORE_DISPATCH':
+    case 'TOOL_NOT_STARTED':
+    case 'ASK_ABORTED':
+    case 'ASK_CANCELLED':
+      return 'cancelled'
+    default:
+      return 'failed'
+  }
+}

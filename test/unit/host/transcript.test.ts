@@ -1,0 +1,396 @@
+import { describe, expect, it } from 'vitest'
+import { fillIn } from '../../../extension/base/fill-in.ts'
+import type { EventDraft, SessionEvent } from '../../../extension/core/log/event.ts'
+import type { FindPresenters } from '../../../extension/host/present-tool.ts'
+import { MAX_PROGRESS, Transcript, type RowChange } from '../../../extension/host/transcript.ts'
+import type { Row } from '../../../extension/protocol/view-state.ts'
+import { answered, called, chunk, draft, recorded, resulted, said, stepEnd, stepStart, turnEnd, turnStart, usage } from './session-events.ts'
+
+const tools: Record<string, ReturnType<FindPresenters>> = {
+  read: {
+    presentCall: (args) => ({ card: 'generic', title: `Read ${(args as { file_path: string }).file_path}`, kind: 'read' }),
+    presentResult: () => ({ card: 'read', path: 'a.ts', offset: 1, lines: [{ number: 1, text: 'x' }], totalLines: 1 }),
+  },
+  edit: {
+    presentResult: (_args, result) =>
+      result.isError
+        ? undefined
+        : {
+            card: 'diff',
+            diffs: [
+              { path: 'a.ts', oldText: 'one\ntwo\n', newText: 'one\n2\nthree\n' },
+              { path: 'b.ts', oldText: null, newText: 'new\n' },
+            ],
+          },
+  },
+  broken: {
+    presentCall: () => {
+      throw new Error('no card today')
+    },
+    presentResult: () => ({ card: 'hologram' }) as never,
+  },
+}
+const create = () => new Transcript({ find: (name) => tools[name], l10n: { t: fillIn } })
+
+/** Apply changes as a view does, to show that changes and rows agree. */
+function mirror(rows: Row[], changes: readonly RowChange[]): Row[] {
+  for (const change of changes) {
+    if (change.change === 'row') {
+      const index = rows.findIndex(({ id }) => id === change.row.id)
+      if (index < 0) rows.push(change.row)
+      else rows[index] = change.row
+    } else if (change.change === 'remove-row') {
+      rows = rows.filter(({ id }) => id !== change.rowId)
+    } else {
+      rows = rows.map((row) => {
+        if (row.id !== change.rowId) return row
+        return change.field === 'text' && (row.kind === 'text' || row.kind === 'reasoning')
+          ? { ...row, text: row.text + change.text }
+          : { ...row, progress: `${'progress' in row ? row.progress : ''}${change.text}` }
+      }) as Row[]
+    }
+  }
+  return rows
+}
+
+function fold(events: readonly SessionEvent[]) {
+  const transcript = create()
+  let seen: Row[] = []
+  for (const event of events) seen = mirror(seen, transcript.apply(event))
+  expect(seen).toEqual(transcript.rows())
+  return transcript
+}
+
+const check = (drafts: readonly EventDraft[], expected: readonly unknown[]) =>
+  expect(fold(recorded(drafts)).rows()).toMatchObject(expected)
+
+const inStep = (...middle: readonly EventDraft[]) => [turnStart(1), stepStart(1, 1), ...middle, stepEnd(1, 1), turnEnd(1)]
+const end = { kind: 'turn-end', outcome: 'completed' }
+const text = (index: number, delta: string) => chunk({ type: 'text-delta', index, delta })
+
+describe('a conversation as rows', () => {
+  it('shows what the person typed as a prompt and injected context as one folded line', () =>
+    check(
+      inStep(
+        said('fix it'),
+        said('lots of facts', { kind: 'plugin', plugin: 'prompt', form: 'snapshot', sections: ['git', 'editor'] }),
+        said('a job ended', { kind: 'plugin', plugin: 'jobs', form: 'notice', summary: 'Job 3 ended' }),
+      ),
+      [
+        { kind: 'prompt', id: 'e2', turn: 1, text: 'fix it', sentAt: 3000 },
+        { kind: 'context', title: 'Told the model about git, editor', text: 'lots of facts' },
+        { kind: 'context', title: 'Job 3 ended' },
+        end,
+      ],
+    ))
+
+  it('streams text into one row and settles it with the answer', () =>
+    check(
+      inStep(chunk({ type: 'block-start', index: 0, block: 'text' }), text(0, 'Hel'), text(0, 'lo'), chunk({ type: 'block-end', index: 0 }), answered([{ type: 'text', text: 'Hello' }])),
+      [{ kind: 'text', id: 'e2', text: 'Hello', isStreaming: false, isInterrupted: false }, end],
+    ))
+
+  it('appends streamed text instead of rebuilding the row', () => {
+    const transcript = create()
+    const events = recorded([turnStart(1), stepStart(1, 1), text(0, 'a'), text(0, 'b')])
+    for (const event of events.slice(0, 3)) transcript.apply(event)
+    expect(transcript.apply(events[3]!)).toEqual([{ change: 'append', rowId: 'e2', field: 'text', text: 'b' }])
+  })
+
+  it('begins no row with blank text', () => check(inStep(text(0, '\n\n'), answered([{ type: 'text', text: '\n\n' }])), []))
+
+  it('times reasoning from its first part to its end', () =>
+    check(
+      inStep(
+        chunk({ type: 'block-start', index: 0, block: 'reasoning' }),
+        chunk({ type: 'reasoning-delta', index: 0, delta: 'hmm' }),
+        chunk({ type: 'block-end', index: 0 }),
+        text(1, 'So.'),
+        answered([
+          { type: 'reasoning', text: 'hmm' },
+          { type: 'text', text: 'So.' },
+        ]),
+      ),
+      [{ kind: 'reasoning', text: 'hmm', isStreaming: false, durationMs: 2000 }, { kind: 'text', text: 'So.' }, end],
+    ))
+
+  it('adds what the answer holds and was not streamed', () =>
+    check(inStep(answered([{ type: 'reasoning', text: 'r' }, { type: 'text', text: 't' }])), [
+      { kind: 'reasoning', id: 'e2', text: 'r', isStreaming: false },
+      { kind: 'text', id: 'e2.1', text: 't' },
+      end,
+    ]))
+
+  it('takes away what was streamed when the attempt is retried, and shows the wait', () => {
+    const failure = { message: 'The server is busy.', code: 'RATE_LIMIT' as const }
+    const retry = { retryId: 'x', turn: 1, step: 1, provider: 'p', mode: 'normal' as const, policyKey: 'k', failure }
+    const drafts = [
+      turnStart(1),
+      stepStart(1, 1),
+      said('go'),
+      text(0, 'half an ans'),
+      chunk({ type: 'tool-call-delta', index: 1, id: 'c', name: 'read', argumentsDelta: '{' }),
+      draft('llm/retry', { ...retry, retry: 1, maxRetries: 5, delayMs: 500 }),
+    ]
+    check(drafts, [{ kind: 'prompt' }, { kind: 'retry', reason: 'The server is busy.', retry: 1, maxRetries: 5, resumesAt: 6500 }])
+    check(
+      [
+        ...drafts,
+        draft('llm/retry-started', { retryId: 'x', turn: 1, step: 1, retry: 1 }),
+        draft('llm/retry', { ...retry, retry: 2, delayMs: 1000 }),
+        draft('llm/retry-started', { retryId: 'x', turn: 1, step: 1, retry: 2 }),
+        text(0, 'whole answer'),
+        answered([{ type: 'text', text: 'whole answer' }]),
+      ],
+      [{ kind: 'prompt' }, { kind: 'retry', id: 'e5', retry: 2, maxRetries: null, resumesAt: null }, { kind: 'text', text: 'whole answer' }],
+    )
+  })
+
+  it('keeps a cut answer readable and marks it', () =>
+    check(
+      [
+        turnStart(1),
+        stepStart(1, 1),
+        text(0, 'half'),
+        chunk({ type: 'tool-call-delta', index: 1, id: 'c', name: 'read', argumentsDelta: '{' }),
+        stepEnd(1, 1),
+        turnEnd(1, { kind: 'interrupted' }),
+      ],
+      [
+        { kind: 'text', text: 'half', isStreaming: false, isInterrupted: true },
+        { kind: 'turn-end', outcome: 'interrupted', next: 'continue', message: 'The window closed while Bosun was working.' },
+      ],
+    ))
+
+  it('drops calls that a stopped answer had begun', () =>
+    check(
+      inStep(
+        text(0, 'half'),
+        chunk({ type: 'tool-call-delta', index: 1, id: 'c', name: 'read', argumentsDelta: '{' }),
+        answered([{ type: 'text', text: 'half' }], { interrupted: true }),
+      ),
+      [{ kind: 'text', text: 'half', isInterrupted: true }, end],
+    ))
+})
+
+describe('tool rows', () => {
+  const call = (callId: string, name: string, args: string) => answered([{ type: 'tool-call', id: callId, name, arguments: args }])
+
+  it('show the pending card, then the completed one, under one id', () => {
+    const drafts = [
+      turnStart(1),
+      stepStart(1, 1),
+      chunk({ type: 'tool-call-delta', index: 0, id: 'c1', name: 'read', argumentsDelta: '{}' }),
+      call('c1', 'read', '{"file_path":"a.ts"}'),
+      called('c1', 'read', '{"file_path":"a.ts"}'),
+    ]
+    check(drafts, [
+      { kind: 'tool', id: 'e2', callId: 'c1', tool: 'read', state: 'running', call: { card: 'generic', title: 'Read a.ts' }, result: null, rawArguments: { file_path: 'a.ts' }, output: null, startedAt: 5000, endedAt: null },
+    ])
+    check(
+      [...drafts, resulted('c1', 'x')],
+      [{ id: 'e2', state: 'ok', result: { card: 'read', totalLines: 1 }, output: 'x', error: null, progress: '', endedAt: 6000 }],
+    )
+  })
+
+  it('fall back to the generic card for an unknown tool, a throwing presenter, a foreign card and arguments that are no JSON', () =>
+    check(
+      inStep(
+        answered([
+          { type: 'tool-call', id: 'a', name: 'nobody', arguments: '{"x":1}' },
+          { type: 'tool-call', id: 'b', name: 'broken', arguments: '{oops' },
+        ]),
+        called('a', 'nobody', '{"x":1}'),
+        resulted('a', 'fine'),
+        called('b', 'broken', '{oops'),
+        resulted('b', 'Error: bad arguments', { error: { name: 'ToolError', code: 'INVALID_ARGS' } }),
+      ),
+      [
+        { tool: 'nobody', call: null, result: null, rawArguments: { x: 1 }, output: 'fine', state: 'ok' },
+        { tool: 'broken', call: null, result: null, rawArguments: '{oops', error: 'bad arguments', state: 'failed' },
+        end,
+      ],
+    ))
+
+  it.each([
+    ['DENIED', 'denied'],
+    ['WORKSPACE_UNTRUSTED', 'denied'],
+    ['ABORTED', 'cancelled'],
+    ['ABORTED_BEFORE_DISPATCH', 'cancelled'],
+    ['TOOL_NOT_STARTED', 'cancelled'],
+    ['TOOL_OUTCOME_UNKNOWN', 'failed'],
+    ['TOOL_TIMEOUT', 'failed'],
+  ])('say how it ended: %s', (code, state) =>
+    check(inStep(call('c', 'read', '{}'), called('c', 'read', '{}'), resulted('c', 'Error: no', { error: { name: 'ToolError', code } })), [{ state, error: 'no' }, end]),
+  )
+
+  it('wait while an approval is asked', () => {
+    const drafts = [turnStart(1), stepStart(1, 1), call('c', 'read', '{}'), draft('approval/asked', { id: 'q', toolName: 'read', callId: 'c' })]
+    check(drafts, [{ state: 'waiting' }])
+    check([...drafts, draft('approval/decided', { id: 'q', outcome: 'allowed-once' })], [{ state: 'running' }])
+  })
+
+  it('accept a result whose call never began, as crash repair writes it', () =>
+    check(
+      [
+        turnStart(1),
+        stepStart(1, 1),
+        call('c', 'read', '{}'),
+        resulted('c', 'Error: not started', { error: { name: 'ToolError', code: 'TOOL_NOT_STARTED' } }),
+        stepEnd(1, 1),
+        turnEnd(1, { kind: 'interrupted' }),
+      ],
+      [{ kind: 'tool', state: 'cancelled' }, { kind: 'turn-end', outcome: 'interrupted' }],
+    ))
+
+  it('keep the first result and ignore the model-facing replacement of a pruner', () => {
+    const prune = { ...resulted('c', 'short'), surfaceOp: { op: 'replace', start: 1, end: 1 } } as EventDraft
+    check([turnStart(1), stepStart(1, 1), call('c', 'read', '{}'), resulted('c', 'long text'), prune], [{ output: 'long text' }])
+  })
+
+  it('make a new row when a provider uses a call id again in a later step', () =>
+    check(
+      [
+        turnStart(1),
+        stepStart(1, 1),
+        call('call_0', 'read', '{}'),
+        called('call_0', 'read', '{}'),
+        resulted('call_0', 'first'),
+        stepEnd(1, 1),
+        stepStart(1, 2),
+        call('call_0', 'read', '{}'),
+        called('call_0', 'read', '{}'),
+        resulted('call_0', 'second'),
+      ],
+      [{ output: 'first' }, { output: 'second' }],
+    ))
+
+  it('show live output with a bounded tail that goes with the result', () => {
+    const transcript = fold(recorded([turnStart(1), stepStart(1, 1), call('c', 'read', '{}'), called('c', 'read', '{}')]))
+    expect(transcript.progress('c', 'line\n')).toEqual([{ change: 'append', rowId: 'e2', field: 'progress', text: 'line\n' }])
+    transcript.progress('c', 'x'.repeat(3 * MAX_PROGRESS))
+    expect(transcript.row('e2')).toMatchObject({ progress: 'x'.repeat(MAX_PROGRESS) })
+    expect(transcript.progress('unknown', 'x')).toEqual([])
+    transcript.apply({ ...recorded([resulted('c', 'done')])[0]!, seq: 4 })
+    expect(transcript.row('e2')).toMatchObject({ progress: '', output: 'done' })
+  })
+})
+
+describe('turn ends', () => {
+  const stopped = (cause: 'user' | 'disposed') => ({ kind: 'aborted', reason: { kind: cause } }) as const
+
+  it.each([
+    [{ kind: 'completed' }, 'completed', 'none', null],
+    [stopped('user'), 'stopped', 'continue', null],
+    [{ kind: 'aborted', reason: { kind: 'hook', reason: 'Not now.' } }, 'stopped', 'continue', 'Not now.'],
+    [{ kind: 'blocked' }, 'blocked', 'none', 'A hook held this message back.'],
+    [{ kind: 'error', failure: { code: 'AUTH', message: 'The key was refused.' } }, 'failed', 'retry', 'The key was refused.'],
+    [{ kind: 'max-tokens' }, 'max-tokens', 'continue', 'The answer reached the length limit of the model.'],
+    [{ kind: 'interrupted' }, 'interrupted', 'continue', 'The window closed while Bosun was working.'],
+    [{ kind: 'paused', cap: 'steps', limit: 200 }, 'paused', 'continue', 'Bosun paused after 200 steps.'],
+  ] as const)('say the outcome and what may be done next: %j', (reason, outcome, next, message) =>
+    check([turnStart(1), stepStart(1, 1), said('go'), stepEnd(1, 1), turnEnd(1, reason)], [{ kind: 'prompt' }, { kind: 'turn-end', outcome, next, message }]),
+  )
+
+  it('sum steps, tokens, time and the files changed', () => {
+    const edit = (callId: string) => [called(callId, 'edit', '{}'), resulted(callId, 'ok')]
+    const transcript = fold(
+      recorded([
+        turnStart(1),
+        stepStart(1, 1),
+        answered([{ type: 'tool-call', id: 'a', name: 'edit', arguments: '{}' }], { usage: usage(10, 1) }),
+        ...edit('a'),
+        stepEnd(1, 1),
+        stepStart(1, 2),
+        answered([{ type: 'tool-call', id: 'b', name: 'edit', arguments: '{}' }], { usage: usage(20, 2) }),
+        ...edit('b'),
+        called('c', 'edit', '{}'),
+        resulted('c', 'Error: no', { error: { name: 'E', code: 'FS_IO_ERROR' } }),
+        stepEnd(1, 2),
+        turnEnd(1),
+      ]),
+    )
+    expect(transcript.rows().at(-1)).toEqual({
+      kind: 'turn-end',
+      id: 'e13',
+      turn: 1,
+      outcome: 'completed',
+      message: null,
+      next: 'none',
+      steps: 2,
+      usage: { inputTokens: 30, outputTokens: 3, cacheRead: 0, reasoning: 0, steps: 2, turns: 1 },
+      durationMs: 13_000,
+      changedFiles: [
+        { path: 'a.ts', added: 4, removed: 2 },
+        { path: 'b.ts', added: 2, removed: 0 },
+      ],
+    })
+    expect(transcript.usage).toEqual({ inputTokens: 30, outputTokens: 3, cacheRead: 0, reasoning: 0, steps: 2, turns: 1 })
+  })
+
+  it('draw nothing for a turn in which nothing happened', () => check([turnStart(1), turnEnd(1)], []))
+
+  it('know how full the window is', () => {
+    const context = draft('request/context', { provider: 'p', model: 'm', contextWindow: 1000 })
+    expect(fold(recorded(inStep(context))).contextShare).toBeNull()
+    expect(fold(recorded(inStep(context, answered([], { usage: usage(240, 10) })))).contextShare).toBe(0.25)
+  })
+})
+
+describe('notices', () => {
+  it('say what was cut from a damaged log', () =>
+    check([draft('log/repaired', { cutBytes: 12, keptAs: 'events.cut', reason: 'The last line was torn.' })], [
+      { kind: 'notice', level: 'warning', text: 'The end of this log was damaged: 12 bytes were cut and kept in events.cut. The last line was torn.' },
+    ]))
+
+  it('show an entry that this version does not know as skipped, and known quiet ones not at all', () =>
+    check(
+      [{ type: 'future/thing', data: {}, ignorable: true } as unknown as EventDraft, draft('turn/paused', { turn: 1, step: 1, cap: 'steps', limit: 5 })],
+      [{ kind: 'notice', level: 'info', text: 'Skipped an entry that this version does not know: future/thing' }],
+    ))
+})
+
+describe('replay', () => {
+  it('gives the same rows twice, and any prefix gives a prefix of the ids', () => {
+    const events = recorded([
+      turnStart(1),
+      stepStart(1, 1),
+      said('go'),
+      chunk({ type: 'reasoning-delta', index: 0, delta: 'why' }),
+      text(1, 'Because'),
+      chunk({ type: 'tool-call-delta', index: 2, id: 'c', name: 'edit', argumentsDelta: '{}' }),
+      answered([
+        { type: 'reasoning', text: 'why' },
+        { type: 'text', text: 'Because' },
+        { type: 'tool-call', id: 'c', name: 'edit', arguments: '{}' },
+      ]),
+      called('c', 'edit', '{}'),
+      resulted('c', 'ok'),
+      stepEnd(1, 1),
+      turnEnd(1),
+    ])
+    expect(fold(events).rows()).toEqual(fold(events).rows())
+    const ids = fold(events).rows().map(({ id }) => id)
+    for (let length = 0; length <= events.length; length += 1) {
+      const prefix = fold(events.slice(0, length)).rows().map(({ id }) => id)
+      expect(ids.slice(0, prefix.length)).toEqual(prefix)
+    }
+  })
+
+  it('costs the same per event however long the talk is', () => {
+    const transcript = create()
+    const turn = (from: number) =>
+      recorded([turnStart(1), stepStart(1, 1), said('go'), ...Array.from({ length: 50 }, () => text(0, 'word ')), answered([{ type: 'text', text: 'word '.repeat(50) }]), stepEnd(1, 1), turnEnd(1)]).map(
+        (event) => ({ ...event, seq: from + event.seq }),
+      )
+    const timed = (turns: number, from: number) => {
+      const started = performance.now()
+      for (let index = 0; index < turns; index += 1) for (const event of turn((from + index) * 100)) transcript.apply(event)
+      return performance.now() - started
+    }
+    const early = timed(200, 0)
+    timed(1600, 200)
+    expect(timed(200, 1800)).toBeLessThan(early * 5 + 20)
+    expect(transcript.total).toBe(2000 * 3)
+  })
+})
