@@ -1,0 +1,83 @@
+import { headWithin, tailWithin, utf8Length } from '../../../base/utf8.ts'
+import type { BlobStore } from '../../../capabilities/blob-store.ts'
+import type { Logger } from '../../../capabilities/logger.ts'
+import type { Plugin } from '../../kernel/plugin.ts'
+import type { ToolContent } from '../../log/message.ts'
+import type { Execution } from '../definition.ts'
+import type {} from '../service.ts'
+
+export interface SpillGuardOptions {
+  readonly blobs: Pick<BlobStore, 'putSpill'>
+  readonly logger: Logger
+  /** UTF-8 bytes of text that a result may put before the model; read at each call. Undefined: no cap. */
+  readonly maxInlineBytes: () => number | undefined
+}
+
+/** Pages its own output, so that a saved page would only be read again. */
+const UNCAPPED_TOOL = 'read'
+
+/**
+ * Saves oversize text results whole and leaves head, tail and a notice in their place.
+ *
+ * The replacement, notice included, is at most the cap and never splits a character. Best effort: without an owner, or when
+ * saving fails, the original stays. The canonical value never changes.
+ * Source: runtime specification 19, capability specification 0.4.
+ */
+export function spillGuard({ blobs, logger, maxInlineBytes }: SpillGuardOptions): Plugin {
+  return {
+    name: 'spill',
+    inject: ['tools'],
+    apply(ctx) {
+      ctx.on(
+        'tools/post-execute',
+        async (exec, result, next) => {
+          const decision = await next()
+          const cap = maxInlineBytes()
+          if (cap === undefined || decision.kind !== 'accept' || decision.value !== undefined) return decision
+          const text = oversizeText(exec, decision.content ?? result.content, cap)
+          if (text === undefined || exec.agent === undefined) return decision
+          const preview = await spilled(exec, exec.agent.id, text, cap)
+          return preview === undefined ? decision : { ...decision, content: [{ type: 'text', text: preview }] }
+        },
+        { prepend: true },
+      )
+    },
+  }
+
+  async function spilled(exec: Execution, sessionId: string, text: string, cap: number): Promise<string | undefined> {
+    try {
+      const { path } = await blobs.putSpill(sessionId, `${exec.name}-result.txt`, text)
+      return previewOf(text, path, cap)
+    } catch (error) {
+      logger.warn('An oversize result could not be saved; the model gets all of it.', { tool: exec.name, error: String(error) })
+      return undefined
+    }
+  }
+}
+
+function oversizeText(exec: Execution, content: readonly ToolContent[], cap: number): string | undefined {
+  if (exec.parent !== undefined || exec.name === UNCAPPED_TOOL) return undefined
+  const texts: string[] = []
+  for (const block of content) {
+    if (block.type !== 'text') return undefined
+    texts.push(block.text)
+  }
+  const text = texts.join('\n')
+  return utf8Length(text) > cap ? text : undefined
+}
+
+/** Head, gap, tail, blank line, notice. Undefined when not even the notice fits. */
+function previewOf(text: string, path: string, cap: number): string | undefined {
+  const total = utf8Length(text)
+  // The number of omitted bytes has at most as many digits as the total, so the notice with the total sets the room.
+  const room = cap - utf8Length(GAP) - utf8Length(BLANK_LINE) - utf8Length(notice(total, path))
+  if (room < 0) return undefined
+  const head = headWithin(text, Math.ceil(room / 2))
+  const tail = tailWithin(text, Math.floor(room / 2))
+  return head + GAP + tail + BLANK_LINE + notice(total - utf8Length(head) - utf8Length(tail), path)
+}
+
+const GAP = '\n[…]\n'
+const BLANK_LINE = '\n\n'
+const notice = (omittedBytes: number, path: string) =>
+  `[${omittedBytes} bytes in the middle are left out. The whole output is in ${path}: use read with offset and limit, or grep, on that file.]`
