@@ -1,4 +1,4 @@
-import { headWithin, tailWithin, utf8Length } from '../../../base/utf8.ts'
+import { fitEnds, utf8Length } from '../../../base/text.ts'
 import type { BlobStore } from '../../../capabilities/blob-store.ts'
 import type { Logger } from '../../../capabilities/logger.ts'
 import type { Plugin } from '../../kernel/plugin.ts'
@@ -72,9 +72,8 @@ function previewOf(text: string, path: string, cap: number): string | undefined 
   // The number of omitted bytes has at most as many digits as the total, so the notice with the total sets the room.
   const room = cap - utf8Length(GAP) - utf8Length(BLANK_LINE) - utf8Length(notice(total, path))
   if (room < 0) return undefined
-  const head = headWithin(text, Math.ceil(room / 2))
-  const tail = tailWithin(text, Math.floor(room / 2))
-  return head + GAP + tail + BLANK_LINE + notice(total - utf8Length(head) - utf8Length(tail), path)
+  const { head, tail, omittedBytes } = fitEnds(text, { headBytes: Math.ceil(room / 2), tailBytes: Math.floor(room / 2) })
+  return head + GAP + tail + BLANK_LINE + notice(omittedBytes, path)
 }
 
 const GAP = '\n[…]\n'
