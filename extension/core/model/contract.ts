@@ -178,3 +178,9 @@ export interface PreparedCall {
   readonly adapter: ModelAdapter
   stream(request: ModelRequest): AsyncIterable<StreamChunk>
 }
+
+declare module '../kernel/plugin.ts' {
+  interface Services {
+    models: ModelRegistry
+  }
+}

@@ -30,6 +30,8 @@ export interface Approvals {
   pending(): readonly ApprovalRequest[]
   /** First valid answer wins. False when it no longer waits. */
   answer(id: string, answer: ApprovalAnswer): boolean
+  /** A surface shows what is pending and can answer. Without one (and without a listener that answers) a request is `unavailable`. */
+  attach(): Undo
   onDidChange(listener: () => void): Undo
 }
 

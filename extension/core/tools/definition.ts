@@ -108,6 +108,8 @@ export interface ApprovalDetails {
   readonly why: string
   /** What "Always allow…" would mean, in words, and the rule it would make. */
   readonly always?: readonly { readonly label: string; readonly rule: JsonObject }[]
+  /** Uncommitted work is at stake: asked even where the policy is never to ask. */
+  readonly mustAsk?: true
 }
 
 export type PostExecuteDecision =
