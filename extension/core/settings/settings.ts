@@ -12,7 +12,7 @@ export interface SettingSpec<T> {
 /** Validated settings, live: a bad edit keeps the last good value and is reported once. */
 export interface Settings {
   get<T>(spec: SettingSpec<T>): T
-  /** Called after a value changed. */
+  /** Called after a value changed, or what is wrong with it. */
   onDidChange(listener: (key: string) => void): Undo
   /** Bad values that stand in the settings now. */
   problems(): readonly { readonly key: string; readonly message: string }[]

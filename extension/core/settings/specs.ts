@@ -1,0 +1,324 @@
+import { z } from 'zod'
+import type { SettingSpec } from './settings.ts'
+
+/**
+ * A setting with everything the manifest says about it.
+ *
+ * Source: runtime specification 24.2. `manifest.ts` turns these into `contributes.configuration`.
+ */
+export interface SettingEntry<T = unknown> extends SettingSpec<T> {
+  /** Who may set it: a workspace too (`window`), the person on this machine, or the person everywhere. */
+  readonly scope: 'window' | 'machine' | 'application'
+  /** For the settings page. */
+  readonly description: string
+  /** What a good value is, in words: "a whole number of 1 or more". */
+  readonly expects: string
+  readonly schema: z.ZodType<T>
+  /** Ignored in a folder that is not trusted. */
+  readonly isRestricted: boolean
+}
+
+type Draft<T> = Omit<SettingEntry<T>, 'parse' | 'isRestricted'> & { readonly isRestricted?: true }
+
+function setting<T>(draft: Draft<T>): SettingEntry<T> {
+  return {
+    isRestricted: false,
+    ...draft,
+    parse(raw) {
+      const outcome = draft.schema.safeParse(raw)
+      if (outcome.success) return outcome.data
+      const at = outcome.error.issues[0]?.path ?? []
+      const where = at.length > 0 ? ` at ${at.join('.')}` : ''
+      throw new TypeError(`bosun.${draft.key} must be ${draft.expects}${where}, but is ${shown(raw)}.`)
+    },
+  }
+}
+
+const count = (least: number) => z.int().min(least)
+const text = z.string().trim().min(1)
+const names = z.array(text)
+
+/** Facts about one model that the person knows better than the table. */
+const modelFacts = z.strictObject({
+  name: text.optional(),
+  /** Tokens. */
+  contextWindow: count(1).optional(),
+  maxOutputTokens: count(1).optional(),
+  images: z.boolean().optional(),
+  reasoningEfforts: names.optional(),
+  /** Dollars per million tokens. */
+  price: z.strictObject({ input: z.number().min(0), cacheRead: z.number().min(0), output: z.number().min(0) }).optional(),
+})
+export type ModelFactsSetting = z.infer<typeof modelFacts>
+
+/** One entry of `providers`. */
+export const providerSchema = z.strictObject({
+  name: text.optional(),
+  api: z.literal('openai-compatible').default('openai-compatible'),
+  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  /** Models to offer, or facts by model. */
+  models: z.union([names, z.record(text, modelFacts)]).optional(),
+  headers: z.record(text, z.string()).optional(),
+  /** Name of the key in the secrets or the environment; null: the server wants none. */
+  keyName: text.nullable().optional(),
+  contextWindow: count(1).optional(),
+  maxOutputTokens: count(1).optional(),
+  images: z.boolean().optional(),
+  reasoningEfforts: names.optional(),
+  /** The model's reasoning goes back with later requests: always, while it calls tools, or never. */
+  reasoningPassback: z.enum(['always', 'never']).optional(),
+})
+export type ProviderSetting = z.infer<typeof providerSchema>
+
+/** One entry of `permissions.rules`. */
+export const permissionRuleSchema = z.strictObject({
+  tool: text,
+  match: text.optional(),
+  path: text.optional(),
+  decision: z.enum(['allow', 'ask', 'deny']),
+})
+export type PermissionRuleSetting = z.infer<typeof permissionRuleSchema>
+
+/** Every setting by name. `providers` and `permissions.rules` are read entry by entry where they are used, so that a bad entry spoils no good one. */
+export const settings = {
+  modelProvider: setting({
+    key: 'model.provider',
+    fallback: 'deepseek-official',
+    scope: 'window',
+    description: 'Which provider answers: one of Bosun’s own, or one that `#bosun.providers#` names.',
+    expects: 'the name of a provider',
+    schema: text,
+  }),
+  modelName: setting({
+    key: 'model.name',
+    fallback: 'deepseek-v4-pro',
+    scope: 'window',
+    description: 'The model, as its provider spells it.',
+    expects: 'the name of a model',
+    schema: text,
+  }),
+  modelReasoningEffort: setting<string | null>({
+    key: 'model.reasoningEffort',
+    fallback: 'high',
+    scope: 'window',
+    description: 'How hard the model thinks, in the provider’s words, such as `low`, `high` or `max`. Left out for models that know no efforts; `null` leaves the choice to the provider.',
+    expects: 'one word, or null',
+    schema: text.nullable(),
+  }),
+  modelMaxTokens: setting<number | null>({
+    key: 'model.maxTokens',
+    fallback: null,
+    scope: 'window',
+    description: 'Tokens one answer may have. `null`: as many as the model can.',
+    expects: 'a whole number of 1 or more, or null',
+    schema: count(1).nullable(),
+  }),
+  modelTemperature: setting<number | null>({
+    key: 'model.temperature',
+    fallback: null,
+    scope: 'window',
+    description: 'Spread of the model’s choices, 0 to 2. `null`: as the provider does by itself.',
+    expects: 'a number from 0 to 2, or null',
+    schema: z.number().min(0).max(2).nullable(),
+  }),
+  providers: setting<Readonly<Record<string, ProviderSetting>>>({
+    key: 'providers',
+    fallback: {},
+    scope: 'machine',
+    description: 'Servers that speak the OpenAI-compatible protocol, by a name of your own: `{"my-server": {"baseUrl": "http://127.0.0.1:8000/v1", "models": ["my-model"], "keyName": null}}`. An entry named like one of Bosun’s own providers changes that one.',
+    expects: 'an object of providers, each with a baseUrl that starts with http:// or https://',
+    schema: z.record(text, providerSchema),
+    isRestricted: true,
+  }),
+  llmIdleTimeoutMs: setting({
+    key: 'llm.idleTimeoutMs',
+    fallback: 300_000,
+    scope: 'machine',
+    description: 'Milliseconds a model may be silent before the request ends.',
+    expects: 'a whole number of 100 or more',
+    schema: count(100),
+  }),
+  llmRetryMode: setting<'normal' | 'always'>({
+    key: 'llm.retry.mode',
+    fallback: 'normal',
+    scope: 'machine',
+    description: '`normal` gives up after `#bosun.llm.retry.maxRetries#`, `always` never does.',
+    expects: '"normal" or "always"',
+    schema: z.enum(['normal', 'always']),
+  }),
+  llmRetryMaxRetries: setting({
+    key: 'llm.retry.maxRetries',
+    fallback: 5,
+    scope: 'machine',
+    description: 'How often a request that failed for a passing reason is sent again.',
+    expects: 'a whole number of 0 or more',
+    schema: count(0),
+  }),
+  llmRetryInitialDelayMs: setting({
+    key: 'llm.retry.initialDelayMs',
+    fallback: 500,
+    scope: 'machine',
+    description: 'Milliseconds before the first retry; each further wait is twice as long.',
+    expects: 'a whole number of 0 or more',
+    schema: count(0),
+  }),
+  llmRetryMaxDelayMs: setting({
+    key: 'llm.retry.maxDelayMs',
+    fallback: 10_000,
+    scope: 'machine',
+    description: 'The longest wait before a retry, in milliseconds. A provider that asks for more ends the turn in `normal` mode.',
+    expects: 'a whole number of 0 or more',
+    schema: count(0),
+  }),
+  llmRetryJitter: setting({
+    key: 'llm.retry.jitter',
+    fallback: 0.1,
+    scope: 'machine',
+    description: 'Share by which a wait is spread to both sides, 0 to 1.',
+    expects: 'a number from 0 to 1',
+    schema: z.number().min(0).max(1),
+  }),
+  agentDefaultPreset: setting({
+    key: 'agent.defaultPreset',
+    fallback: 'editor',
+    scope: 'window',
+    description: 'The preset of a new session.',
+    expects: 'the name of a preset',
+    schema: text,
+  }),
+  agentMaxParallelToolCalls: setting({
+    key: 'agent.maxParallelToolCalls',
+    fallback: 10,
+    scope: 'window',
+    description: 'How many tools that do not disturb each other run at once.',
+    expects: 'a whole number of 1 or more',
+    schema: count(1),
+  }),
+  agentMaxStepsPerTurn: setting({
+    key: 'agent.maxStepsPerTurn',
+    fallback: 200,
+    scope: 'window',
+    description: 'Steps after which a turn pauses and asks whether to go on. 0: no limit.',
+    expects: 'a whole number of 0 or more',
+    schema: count(0),
+  }),
+  toolsDisabled: setting<readonly string[]>({
+    key: 'tools.disabled',
+    fallback: [],
+    scope: 'window',
+    description: 'Tools that models are not offered.',
+    expects: 'a list of tool names',
+    schema: names,
+  }),
+  toolsMaxInlineBytes: setting({
+    key: 'tools.maxInlineBytes',
+    fallback: 50_000,
+    scope: 'window',
+    description: 'Bytes of a tool’s output that go to the model; the whole of a longer one is kept in a file. 0: no limit.',
+    expects: 'a whole number: 0, or 1000 or more',
+    schema: count(0).refine((value) => value === 0 || value >= 1000),
+  }),
+  toolsRepeatReminderThresholds: setting<readonly number[]>({
+    key: 'tools.repeatReminder.thresholds',
+    fallback: [3, 5, 8],
+    scope: 'window',
+    description: 'After how many equal calls in a row the model is reminded that it repeats itself.',
+    expects: 'a list of different whole numbers of 2 or more',
+    schema: z.array(count(2)).refine((list) => new Set(list).size === list.length),
+  }),
+  shellPath: setting<string | null>({
+    key: 'shell.path',
+    fallback: null,
+    scope: 'machine',
+    description: 'The `bash` (or `pwsh`) that runs commands. `null`: the one found on the system.',
+    expects: 'a path, or null',
+    schema: text.nullable(),
+    isRestricted: true,
+  }),
+  shellTimeoutMs: setting({
+    key: 'shell.timeoutMs',
+    fallback: 120_000,
+    scope: 'machine',
+    description: 'Milliseconds a command may run when the model names no limit.',
+    expects: 'a whole number of 1000 or more',
+    schema: count(1000),
+    isRestricted: true,
+  }),
+  permissionsDefaultPreset: setting<'read-only' | 'workspace-write' | 'danger-full-access'>({
+    key: 'permissions.defaultPreset',
+    fallback: 'workspace-write',
+    scope: 'machine',
+    description: 'What a new session may do: only read, change files of the workspace after asking, or everything without asking.',
+    expects: '"read-only", "workspace-write" or "danger-full-access"',
+    schema: z.enum(['read-only', 'workspace-write', 'danger-full-access']),
+    isRestricted: true,
+  }),
+  permissionsRules: setting<readonly PermissionRuleSetting[]>({
+    key: 'permissions.rules',
+    fallback: [],
+    scope: 'window',
+    description: 'Standing answers: `{"tool": "bash", "match": "npm test *", "decision": "allow"}` or `{"tool": "edit", "path": "src/**", "decision": "allow"}`. In a workspace’s settings only `ask` and `deny` count.',
+    expects: 'a list of rules {tool, match?, path?, decision: "allow" | "ask" | "deny"}',
+    schema: z.array(permissionRuleSchema),
+    isRestricted: true,
+  }),
+  permissionsSensitivePaths: setting<readonly string[]>({
+    key: 'permissions.sensitivePaths',
+    fallback: [
+      '**/.env',
+      '**/.env.*',
+      '!**/.env.example',
+      '!**/.env.sample',
+      '!**/.env.template',
+      '**/*.pem',
+      '**/*.key',
+      '**/*.p12',
+      '**/*.pfx',
+      '**/*.keystore',
+      '**/*.jks',
+      '**/id_rsa',
+      '**/id_dsa',
+      '**/id_ecdsa',
+      '**/id_ed25519',
+      '**/.ssh/**',
+      '**/.gnupg/**',
+      '**/.aws/credentials',
+      '**/.netrc',
+      '**/.npmrc',
+      '**/.pypirc',
+      '**/.git-credentials',
+      '**/.docker/config.json',
+      '**/.kube/config',
+      '**/.git/**',
+    ],
+    scope: 'machine',
+    description: 'Paths that no tool may read or change, shell commands included. A later line that begins with `!` takes paths out again.',
+    expects: 'a list of path patterns',
+    schema: names,
+    isRestricted: true,
+  }),
+  uiShowReasoning: setting<'collapsed' | 'open' | 'hidden'>({
+    key: 'ui.showReasoning',
+    fallback: 'collapsed',
+    scope: 'application',
+    description: 'How the model’s thinking is shown in the chat.',
+    expects: '"collapsed", "open" or "hidden"',
+    schema: z.enum(['collapsed', 'open', 'hidden']),
+  }),
+  notificationsWhenHidden: setting<readonly ('approvals' | 'questions' | 'turnEnd')[]>({
+    key: 'notifications.whenHidden',
+    fallback: ['approvals', 'questions', 'turnEnd'],
+    scope: 'application',
+    description: 'What the editor notifies you of while the chat is hidden.',
+    expects: 'a list of "approvals", "questions" and "turnEnd"',
+    schema: z.array(z.enum(['approvals', 'questions', 'turnEnd'])),
+  }),
+} as const
+
+/** Every setting, in the order of the settings page. */
+export const settingEntries: readonly SettingEntry[] = Object.values(settings)
+
+function shown(raw: unknown): string {
+  const json = JSON.stringify(raw) ?? String(raw)
+  return json.length > 80 ? `${json.slice(0, 79)}…` : json
+}

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { manifestProperties, restrictedConfigurations } from '../../../../extension/core/settings/manifest.ts'
+import { settingEntries } from '../../../../extension/core/settings/specs.ts'
+
+describe('the settings in the manifest', () => {
+  const properties = manifestProperties()
+
+  it('are all there, each with scope, words and default', () => {
+    expect(Object.keys(properties)).toEqual(settingEntries.map(({ key }) => `bosun.${key}`))
+    for (const property of Object.values(properties))
+      expect(property).toEqual(expect.objectContaining({ scope: expect.any(String), markdownDescription: expect.any(String) }))
+  })
+
+  it('have defaults that are themselves good values', () => {
+    for (const entry of settingEntries) expect(entry.parse(entry.fallback)).toEqual(entry.fallback)
+  })
+
+  it('say the type as the editor can draw it', () => {
+    const { scope, markdownDescription: _, ...rest } = properties['bosun.model.maxTokens'] ?? {}
+    expect([scope, rest]).toEqual(['window', { default: null, type: ['integer', 'null'], minimum: 1 }])
+    expect(properties['bosun.llm.retry.mode']).toMatchObject({ type: 'string', enum: ['normal', 'always'], default: 'normal' })
+  })
+
+  it('name what a folder that is not trusted may not set', () =>
+    expect(restrictedConfigurations()).toEqual([
+      'bosun.providers',
+      'bosun.shell.path',
+      'bosun.shell.timeoutMs',
+      'bosun.permissions.defaultPreset',
+      'bosun.permissions.rules',
+      'bosun.permissions.sensitivePaths',
+    ]))
+})
