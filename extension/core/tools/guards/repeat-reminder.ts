@@ -1,4 +1,4 @@
-import { stableStringify } from '../../../base/stable-stringify.ts'
+import { stableStringify } from '../../../base/json.ts'
 import type { Plugin } from '../../kernel/plugin.ts'
 import type { UserMessage } from '../../log/message.ts'
 import type {} from '../../loop/points.ts'

@@ -1,0 +1,18 @@
+import { createHash } from 'node:crypto'
+import type { Machine } from '../../extension/capabilities/machine.ts'
+
+/** A Linux machine whose random ids count: 32 hex digits, `…0001` first. */
+export function createFakeMachine(facts: Partial<Machine> = {}): Machine {
+  let count = 0
+  return {
+    platform: 'linux',
+    arch: 'x64',
+    homeFolder: '/home/person',
+    tempFolder: '/tmp',
+    bash: '/bin/bash',
+    pwsh: null,
+    randomId: () => (++count).toString(16).padStart(32, '0'),
+    sha256: (bytes) => createHash('sha256').update(bytes).digest('hex'),
+    ...facts,
+  }
+}

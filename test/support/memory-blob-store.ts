@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto'
+import type { BlobStore, SpillFile } from '../../extension/capabilities/blob-store.ts'
+
+export interface MemoryBlobStore extends BlobStore {
+  /** Spilled output by path. */
+  readonly spills: ReadonlyMap<string, string>
+}
+
+/** Blobs without a disk. */
+export function createMemoryBlobStore(): MemoryBlobStore {
+  const blobs = new Map<string, Uint8Array>()
+  const spills = new Map<string, string>()
+  const digestOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+  const put = (kind: string, sessionId: string, bytes: Uint8Array) => {
+    const digest = digestOf(bytes)
+    blobs.set(`${kind}/${sessionId}/${digest}`, bytes.slice())
+    return digest
+  }
+  const get = (kind: string, sessionId: string, digest: string) => {
+    const bytes = blobs.get(`${kind}/${sessionId}/${digest}`)
+    if (bytes === undefined) throw new Error(`The stored ${kind} ${digest} is missing.`)
+    return bytes.slice()
+  }
+  const spillFolder = (sessionId: string) => `/sessions/${sessionId}/spill`
+  const freshSpill = (sessionId: string, name: string) => `${spillFolder(sessionId)}/${spills.size + 1}-${name}`
+  return {
+    spills,
+    async putAttachment(sessionId, bytes, facts) {
+      return { attachmentId: `sha256:${put('attachment', sessionId, bytes)}`, bytes: bytes.length, ...facts }
+    },
+    getAttachment: async (sessionId, attachmentId) => get('attachment', sessionId, attachmentId.replace(/^sha256:/, '')),
+    async putSpill(sessionId, name, text) {
+      const path = freshSpill(sessionId, name)
+      spills.set(path, text)
+      return { path, bytes: new TextEncoder().encode(text).length }
+    },
+    async openSpill(sessionId, name): Promise<SpillFile> {
+      const path = freshSpill(sessionId, name)
+      const decoder = new TextDecoder()
+      spills.set(path, '')
+      return {
+        path,
+        append: async (bytes) => void spills.set(path, spills.get(path)! + decoder.decode(bytes, { stream: true })),
+        close: async () => void spills.set(path, spills.get(path)! + decoder.decode()),
+        discard: async () => void spills.delete(path),
+      }
+    },
+    putBeforeImage: async (sessionId, bytes) => ({ digest: bytes === null ? null : put('before-image', sessionId, bytes) }),
+    getBeforeImage: async (sessionId, digest) => get('before-image', sessionId, digest),
+    spillFolder,
+  }
+}
