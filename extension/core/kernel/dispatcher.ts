@@ -1,5 +1,6 @@
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Undo } from '../../base/undo.ts'
+import { everyLayer } from './plugin.ts'
 import type { Dispatcher, ListenOptions, PointName, ScopeKey } from './plugin.ts'
 import { isAtOrAbove } from './scope-chain.ts'
 
@@ -25,7 +26,7 @@ export function createListenerTable(logger: Logger): ListenerTable {
   const points = new Map<string, Entry[]>()
 
   const entriesFor = (name: string, scope: ScopeKey | null): Entry[] =>
-    (points.get(name) ?? []).filter((entry) => isAtOrAbove(entry.scope, scope))
+    (points.get(name) ?? []).filter((entry) => scope === everyLayer || isAtOrAbove(entry.scope, scope))
 
   const report = (name: string, owner: string, error: unknown): void =>
     logger.error(`A listener of ${name} failed.`, { plugin: owner, error: errorText(error) })

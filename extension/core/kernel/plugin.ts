@@ -128,6 +128,9 @@ export interface ContextCore {
 
 export type Context = ContextCore & Services
 
+/** In the place of a scope: the event is about no layer, and listeners of all layers get it. */
+export const everyLayer: ScopeKey = Object.freeze({ label: 'every layer', parent: null })
+
 /** How the owner of an extension point runs it. `scope` is the agent's layer the event is about, null for agent-less ones. */
 export interface Dispatcher {
   waterfall<Name extends PointsOfKind<'waterfall'>>(
@@ -138,7 +141,7 @@ export interface Dispatcher {
   ): Promise<PointResult<Name>>
   serial<Name extends PointsOfKind<'serial'>>(name: Name, scope: ScopeKey | null, args: PointArgs<Name>): Promise<void>
   parallel<Name extends PointsOfKind<'parallel'>>(name: Name, scope: ScopeKey | null, args: PointArgs<Name>): Promise<void>
-  /** Contained: a throw goes to the log. */
+  /** Contained: a throw goes to the log. `everyLayer` reaches listeners of all layers. */
   emit<Name extends PointsOfKind<'emit'>>(name: Name, scope: ScopeKey | null, args: PointArgs<Name>): void
   /** For points whose throw must reach the dispatcher (veto, rollback). */
   emitStrict<Name extends PointsOfKind<'emit'>>(name: Name, scope: ScopeKey | null, args: PointArgs<Name>): void

@@ -14,6 +14,11 @@ export interface ToolDefinition {
   readonly description: string
   readonly parameters: JsonObject
   readonly output: ToolOutput
+  /**
+   * Every violation of the declared schema, before policy and body; absent on raw definitions, which own their validation.
+   * `arguments` is lossless JSON.
+   */
+  validateArguments?(args: Json): readonly string[]
   /** Returns the canonical value only, never content blocks. Throws for what the caller cannot go on without. */
   execute(args: Json, exec: BodyExecution): unknown
   /** Last word on model content; synchronous, runs once. */
@@ -120,6 +125,9 @@ export type PostExecuteDecision =
       readonly additionalContexts?: readonly UserMessage[]
     }
   | { readonly kind: 'block'; readonly feedback: string; readonly additionalContexts?: readonly UserMessage[] }
+
+/** Belongs to Code Mode: cannot be registered, shadowed or restricted in any layer. */
+export const RESERVED_TOOL_NAME = 'run_code'
 
 export type ToolErrorCode =
   | 'UNKNOWN_TOOL'

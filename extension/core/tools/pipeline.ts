@@ -1,0 +1,367 @@
+import { deepFreeze, snapshotJson } from '../../base/json.ts'
+import type { Json } from '../../base/json.ts'
+import { isHarnessError } from '../../base/harness-error.ts'
+import type { ToolContent, UserMessage } from '../log/message.ts'
+import type { ApprovalAnswer } from '../policy/approval.ts'
+import { validate } from '../schema/validate.ts'
+import { invalidArguments } from './define-tool.ts'
+import { PresentedError, RESERVED_TOOL_NAME, ToolError } from './definition.ts'
+import type {
+  BodyExecution,
+  Execution,
+  ExecutionRequest,
+  ExecutionToken,
+  MutableExecution,
+  PostExecuteDecision,
+  PreExecuteDecision,
+  ToolDefinition,
+  ToolFailure,
+  ToolResult,
+  ToolSuccess,
+} from './definition.ts'
+import type { ToolRegistry } from './registry.ts'
+import type { StagedExecution } from './service.ts'
+
+/**
+ * One call on its way: validate, pre-execute, guards | execute | post-execute, finalize, observe.
+ *
+ * The three stages are separate so that the scheduler can keep policy and commits in model order while bodies overlap.
+ * No stage rejects: whatever goes wrong becomes the call's failed result.
+ * Source: runtime specification 5.
+ */
+export class StagedCall implements StagedExecution {
+  readonly #registry: ToolRegistry
+  readonly #request: ExecutionRequest
+  readonly #definition: ToolDefinition | undefined
+  readonly #finalize: ToolDefinition['finalizeContent']
+  readonly #exec: Execution
+  readonly #deferred: UserMessage[] = []
+  /** Results this call's own body made, which need no second look. */
+  readonly #canonical = new WeakSet<ToolResult>()
+  #result: ToolResult | null = null
+  /** Final: policy, wrappers or the pipeline itself failed, so post-execute is skipped. */
+  #isFinal = false
+  #isTurnConcluded = false
+
+  constructor(registry: ToolRegistry, request: ExecutionRequest) {
+    this.#registry = registry
+    this.#request = request
+    const token: ExecutionToken = Object.freeze({ id: registry.randomId() })
+    const scope = request.agent?.scope ?? null
+    const isCollapsed = request.parent === undefined && request.name !== RESERVED_TOOL_NAME && registry.mode(scope) === 'code'
+    this.#definition = isCollapsed ? undefined : registry.get(request.name, scope)
+    this.#finalize = this.#definition?.finalizeContent?.bind(this.#definition)
+    let args: Json = null
+    try {
+      args = snapshotJson(request.arguments, 'arguments')
+    } catch (error) {
+      this.#end(failureOf(argumentsAreNotJson(request.name, error)))
+    }
+    this.#exec = Object.freeze({
+      callId: request.callId,
+      rootCallId: request.rootCallId ?? request.callId,
+      name: request.name,
+      arguments: args,
+      ...(request.agent && { agent: request.agent }),
+      token,
+      ...(request.parent && { parent: request.parent }),
+      signal: request.signal,
+    })
+    if (isCollapsed && !this.#result) this.#result = failureOf(collapsed(request.name))
+  }
+
+  get #scope() {
+    return this.#request.agent?.scope ?? null
+  }
+
+  async prepare(): Promise<void> {
+    if (this.#isFinal) return
+    if (this.#isAborted()) return this.#end(failureOf(abortedBeforeDispatch()))
+    if (this.#result) return
+    const definition = this.#definition
+    if (!definition) return this.#settle(failureOf(unknownTool(this.#exec.name)))
+    const violations = definition.validateArguments?.(this.#exec.arguments) ?? []
+    if (violations.length > 0) return this.#settle(failureOf(invalidArguments(this.#exec.name, violations)))
+    try {
+      const denial = await this.#policy()
+      if (denial) return this.#settle(denial)
+    } catch (error) {
+      return this.#end(failureOf(error))
+    }
+    if (this.#isAborted()) this.#end(failureOf(abortedBeforeDispatch()))
+  }
+
+  async run(): Promise<void> {
+    if (this.#result) return
+    const { dispatch } = this.#registry
+    const mutable: MutableExecution = { ...this.#exec }
+    try {
+      const result = await dispatch.waterfall('tools/execute', this.#scope, [mutable], () => this.#body(mutable))
+      this.#settle(this.#canonical.has(result) ? result : this.#renormalize(result))
+    } catch (error) {
+      this.#end(failureOf(error))
+    }
+    if (this.#isAborted() && this.#result && !this.#wasBodyStarted) this.#failLateSuccess(abortedBeforeDispatch())
+    else if (this.#isAborted()) this.#failLateSuccess(aborted())
+  }
+
+  async commit(): Promise<ToolResult> {
+    const { dispatch } = this.#registry
+    if (!this.#isFinal) {
+      try {
+        const decision = await dispatch.waterfall('tools/post-execute', this.#scope, [this.#exec, this.#outcome()], () =>
+          Promise.resolve<PostExecuteDecision>({ kind: 'accept' }),
+        )
+        this.#result = this.#decide(decision)
+        if (this.#isAborted()) this.#failLateSuccess(aborted())
+      } catch (error) {
+        this.#result = failureOf(error)
+      }
+    }
+    const result = deepFreeze(this.#finalized(this.#outcome()))
+    dispatch.emit('tools/result', this.#scope, [this.#exec, result])
+    return result
+  }
+
+  #wasBodyStarted = false
+
+  /** The decision of listeners, then of the person, then of the guards. A result is a denial. */
+  async #policy(): Promise<ToolFailure | null> {
+    const allow = (): Promise<PreExecuteDecision> => Promise.resolve({ kind: 'allow' })
+    const decision = await this.#registry.dispatch.waterfall('tools/pre-execute', this.#scope, [this.#exec], allow)
+    if (decision.kind === 'deny') return denial(decision.reason, decision.code)
+    // A call that was cancelled while policy thought is not put before the person.
+    if (this.#isAborted()) return null
+    if (decision.kind === 'ask') {
+      const refused = await this.#ask(decision)
+      if (refused) return refused
+    }
+    for (const guard of this.#registry.guards(this.#scope)) {
+      const reason = guard(this.#exec)
+      if (reason !== undefined) return denial(reason)
+    }
+    return null
+  }
+
+  async #ask(decision: PreExecuteDecision & { readonly kind: 'ask' }): Promise<ToolFailure | null> {
+    const { agent, callId, name, arguments: args, signal } = this.#exec
+    const approvals = this.#registry.approvals()
+    if (!approvals || !agent) {
+      return denial(decision.reason ?? `${name} needs approval, and there is nobody here who could give it.`)
+    }
+    const answer = await approvals.request({
+      agent,
+      toolName: name,
+      callId,
+      arguments: args,
+      signal,
+      ...(decision.reason !== undefined && { reason: decision.reason }),
+      ...(decision.details && { details: decision.details }),
+    })
+    if (answer.outcome === 'allowed-once') return null
+    // The cancel of the call speaks for itself.
+    if (answer.outcome === 'cancelled' && this.#isAborted()) return null
+    return denial(refusalText(name, answer))
+  }
+
+  async #body(mutable: MutableExecution): Promise<ToolResult> {
+    const definition = this.#definition
+    if (!definition) return failureOf(unknownTool(this.#exec.name))
+    const signal = mutable.signal === this.#exec.signal ? mutable.signal : AbortSignal.any([mutable.signal, this.#exec.signal])
+    if (signal.aborted) return failureOf(this.#isAborted() ? abortedBeforeDispatch() : abortReason(signal))
+    this.#wasBodyStarted = true
+    const exec: BodyExecution = Object.freeze({
+      ...this.#exec,
+      signal,
+      deferContext: (message: UserMessage) => void this.#deferred.push(message),
+      concludeTurn: () => void (this.#isTurnConcluded = true),
+      progress: (text: string) => this.#request.onProgress?.(text),
+    })
+    const result = await this.#normalizedBody(definition, exec)
+    this.#canonical.add(result)
+    return result
+  }
+
+  async #normalizedBody(definition: ToolDefinition, exec: BodyExecution): Promise<ToolResult> {
+    let value: unknown
+    try {
+      value = await definition.execute(exec.arguments, exec)
+    } catch (error) {
+      return failureOf(error)
+    }
+    try {
+      return this.#success(definition, value)
+    } catch (error) {
+      return failureOf(error)
+    }
+  }
+
+  #success(definition: ToolDefinition, raw: unknown): ToolSuccess {
+    const { output, name } = definition
+    const args = this.#exec.arguments
+    const value = canonicalValue(definition, raw)
+    const content = contentOf(name, output.render(args, value))
+    // Nested calls have no card of their own.
+    const meta = this.#exec.parent === undefined ? output.presentationMeta?.(args, value) : undefined
+    return {
+      isError: false,
+      value,
+      content,
+      ...(meta !== undefined && { meta: snapshotJson(meta, `meta of ${name}`) }),
+    }
+  }
+
+  /** A result that a wrapper made, or took from another call, is held to the same rules. */
+  #renormalize(result: ToolResult): ToolResult {
+    if (result.isError) {
+      const { error, additionalContexts } = result
+      return { ...failureOf(new Error(error.message)), error, ...(additionalContexts && { additionalContexts }) }
+    }
+    const definition = this.#stillRegistered()
+    const { additionalContexts, concludesTurn } = result
+    return {
+      ...this.#success(definition, result.value),
+      ...(additionalContexts && { additionalContexts }),
+      ...(concludesTurn && { concludesTurn }),
+    }
+  }
+
+  #stillRegistered(): ToolDefinition {
+    const definition = this.#definition
+    if (!definition || this.#registry.get(this.#exec.name, this.#scope) !== definition) throw unknownTool(this.#exec.name)
+    return definition
+  }
+
+  #decide(decision: PostExecuteDecision): ToolResult {
+    const result = this.#outcome()
+    const added = decision.additionalContexts ?? []
+    if (decision.kind === 'block') {
+      return withContexts(failureOf(new ToolError('DENIED', decision.feedback)), [...(result.additionalContexts ?? []), ...added])
+    }
+    if (decision.content && decision.value !== undefined) throw new TypeError('A post-execute listener replaces the content or the value, not both.')
+    if (decision.value !== undefined && result.isError) throw new TypeError('A failed result has no value to replace.')
+    const replaced =
+      decision.value !== undefined
+        ? this.#success(this.#stillRegistered(), decision.value)
+        : decision.content
+          ? { ...result, content: contentOf(this.#exec.name, decision.content) }
+          : result
+    return withContexts(replaced, [...this.#deferred, ...(result.additionalContexts ?? []), ...added])
+  }
+
+  #finalized(result: ToolResult): ToolResult {
+    const concluded = !result.isError && this.#isTurnConcluded ? { ...result, concludesTurn: true as const } : result
+    if (!this.#finalize) return concluded
+    try {
+      const content = this.#finalize(this.#exec, concluded)
+      return content ? { ...concluded, content: contentOf(this.#exec.name, content) } : concluded
+    } catch (error) {
+      return failureOf(error)
+    }
+  }
+
+  #outcome(): ToolResult {
+    return this.#result ?? failureOf(new ToolError('ABORTED_BEFORE_DISPATCH', 'The call was not started.'))
+  }
+  #settle(result: ToolResult): void {
+    this.#result = result
+  }
+  #end(result: ToolResult): void {
+    this.#result = result
+    this.#isFinal = true
+  }
+  #isAborted(): boolean {
+    return this.#request.signal.aborted
+  }
+  /** A denial or a failure that settled after the cancel keeps its own identity; a success does not. */
+  #failLateSuccess(error: ToolError): void {
+    if (this.#result && !this.#result.isError) this.#result = failureOf(error)
+  }
+}
+
+/**
+ * The failed result for anything thrown. Only Bosun's own errors show a name and a code.
+ *
+ * Errors: none, also for a thrown value that cannot be turned into text.
+ */
+export function failureOf(thrown: unknown): ToolFailure {
+  const message = textOf(thrown)
+  const meta = thrown instanceof PresentedError ? snapshotOrNothing(thrown.meta) : undefined
+  return {
+    isError: true,
+    error: { message, ...(isHarnessError(thrown) && { info: { name: thrown.name, code: thrown.code } }) },
+    content: [{ type: 'text', text: `Error: ${message}` }],
+    ...(meta !== undefined && { meta }),
+  }
+}
+
+function textOf(thrown: unknown): string {
+  try {
+    const text = thrown instanceof Error ? thrown.message || thrown.name : String(thrown)
+    return typeof text === 'string' ? text : 'The tool failed with a value that has no text.'
+  } catch {
+    // A hostile value may throw while it is turned into text; the call still gets a result.
+    return 'The tool failed with a value that has no text.'
+  }
+}
+
+function snapshotOrNothing(meta: unknown): Json | undefined {
+  try {
+    return snapshotJson(meta, 'meta')
+  } catch {
+    // Card facts of a failure are a courtesy; the failure itself must reach the model.
+    return undefined
+  }
+}
+
+function canonicalValue(definition: ToolDefinition, raw: unknown): Json {
+  let value: Json
+  try {
+    value = snapshotJson(raw, 'value')
+  } catch (error) {
+    throw new ToolError('INVALID_TOOL_OUTPUT', `${definition.name} returned a value that JSON cannot carry: ${textOf(error)}`, { cause: error })
+  }
+  const violations = validate(definition.output.schema, value, 'value')
+  if (violations.length > 0) {
+    throw new ToolError('INVALID_TOOL_OUTPUT', `${definition.name} returned a value that breaks its own schema: ${violations.join('; ')}`)
+  }
+  return value
+}
+
+function contentOf(name: string, content: readonly ToolContent[]): readonly ToolContent[] {
+  return snapshotJson(content, `content of ${name}`) as unknown as readonly ToolContent[]
+}
+
+function withContexts(result: ToolResult, contexts: readonly UserMessage[]): ToolResult {
+  if (contexts.length > 0) return { ...result, additionalContexts: contexts }
+  const copy: { additionalContexts?: readonly UserMessage[] } & ToolResult = { ...result }
+  delete copy.additionalContexts
+  return copy
+}
+
+function refusalText(name: string, answer: ApprovalAnswer): string {
+  switch (answer.outcome) {
+    case 'rejected':
+      return answer.note
+        ? `The person refused ${name} and said: ${answer.note}`
+        : `The person refused ${name}. Do not try the same again; ask what they want instead, or find another way.`
+    case 'cancelled':
+      return `The question whether ${name} may run was withdrawn, so it did not run.`
+    case 'unavailable':
+      return `Nobody could be asked whether ${name} may run, so it did not run.`
+    default:
+      throw new TypeError(`An approval ended with the unknown outcome ${JSON.stringify(answer.outcome)}.`)
+  }
+}
+
+const denial = (reason: string, code?: string): ToolFailure =>
+  failureOf(new ToolError(code === 'WORKSPACE_UNTRUSTED' ? 'WORKSPACE_UNTRUSTED' : 'DENIED', reason))
+const aborted = () => new ToolError('ABORTED', 'The call was stopped while it ran.')
+const abortedBeforeDispatch = () => new ToolError('ABORTED_BEFORE_DISPATCH', 'The call was stopped before it started.')
+const abortReason = (signal: AbortSignal): unknown => (isHarnessError(signal.reason) ? signal.reason : aborted())
+const unknownTool = (name: string) =>
+  new ToolError('UNKNOWN_TOOL', `There is no tool named ${JSON.stringify(name)}. Use one of the declared tools.`)
+const collapsed = (name: string) =>
+  new ToolError('UNKNOWN_TOOL', `${JSON.stringify(name)} cannot be called directly here. Call it from a program through ${RESERVED_TOOL_NAME}.`)
+const argumentsAreNotJson = (name: string, cause: unknown) =>
+  new ToolError('INVALID_ARGS', `Invalid arguments for ${name}: ${textOf(cause)}`, { cause })
