@@ -97,7 +97,7 @@ function checkLiterals(schema: JsonObject, kind: string, path: string): void {
   if (!Object.hasOwn(schema, 'const')) return
   const constant = schema['const'] as Json
   if (!fits(constant)) throw new SchemaError(path, `the const value ${JSON.stringify(constant)} is not a ${kind}.`)
-  if (members !== undefined && !(members as readonly Json[]).includes(constant)) {
+  if (members !== undefined && !members.includes(constant)) {
     throw new SchemaError(path, 'the const value is not a member of `enum`.')
   }
 }

@@ -44,7 +44,7 @@ function compileNode(spec: ValueSpec, path: string): JsonObject {
     }
     return { type, ...(properties ? compileProperties(properties, path) : {}), ...plain }
   }
-  return { type: type as Json, ...plain } as JsonObject
+  return { type: type as Json, ...plain }
 }
 
 function compileProperties(specs: PropertySpecs, path: string): JsonObject {
@@ -52,7 +52,8 @@ function compileProperties(specs: PropertySpecs, path: string): JsonObject {
   const properties = Object.create(null) as Record<string, Json>
   for (const name of names) properties[name] = compileNode(specs[name] as ValueSpec, `${path}.${name}`)
   const required = names.filter((name) => specs[name]?.required === true)
-  const bad = names.find((name) => specs[name]?.required !== undefined && specs[name]?.required !== true)
+  // Plugins written without types may say `required: false`.
+  const bad = names.find((name) => ![undefined, true].includes(specs[name]?.required as boolean | undefined))
   if (bad !== undefined) throw new SchemaError(`${path}.${bad}`, '`required: true` is the only spelling of required; leave it out otherwise.')
   return { properties, ...(required.length > 0 ? { required } : {}) }
 }
