@@ -128,7 +128,8 @@ export class StagedCall implements StagedExecution {
   /** The decision of listeners, then of the person, then of the guards. A result is a denial. */
   async #policy(): Promise<ToolFailure | null> {
     const allow = (): Promise<PreExecuteDecision> => Promise.resolve({ kind: 'allow' })
-    const decision = await this.#registry.dispatch.waterfall('tools/pre-execute', this.#scope, [this.#exec], allow)
+    const { dispatch } = this.#registry
+    const decision = await dispatch.waterfall('tools/pre-execute', this.#scope, [this.#exec], allow)
     if (decision.kind === 'deny') return denial(decision.reason, decision.code)
     // A call that was cancelled while policy thought is not put before the person.
     if (this.#isAborted()) return null
