@@ -63,4 +63,8 @@ export interface Agents {
   /** Model, effort and limits for the next request. */
   configure(sessionId: string, options: AgentOptions): void
   optionsOf(sessionId: string): AgentOptions
+  /** The preset a session runs on. */
+  presetOf(sessionId: string): string
+  /** Errors: `PresetError` `UNKNOWN_PRESET`, `PRESET_BROKEN`; `AGENT_PRESET_LOCKED` once a turn has begun. */
+  selectPreset(sessionId: string, preset: string): void
 }

@@ -25,14 +25,18 @@ export interface PromptContext {
   readonly provider: string
   readonly model: string
   readonly cwd: string
+  /** 1 in the first step of a turn. */
+  readonly step: number
 }
 
 /** As seen from one context: contributions go to its layer and plugin. */
 export interface SystemPrompt {
   section(section: PromptSection): Undo
   runtimeContext(section: RuntimeContextSection): Undo
+  /** Scoped contexts only: agents at or below the layer get no runtime context. */
+  omitRuntimeContext(): Undo
   /** Errors: `Error` for an unknown, valueless or malformed placeholder, or two complete sections. */
-  assemble(context: PromptContext): Promise<{ readonly system: string; readonly runtimeContext: string; readonly sections: readonly string[] }>
+  assemble(context: PromptContext): Promise<{ readonly system: string; readonly runtimeContext: string; readonly runtimeSections: readonly string[] }>
 }
 
 declare module '../kernel/plugin.ts' {
