@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { MAX_MESSAGE_BYTES, type ViewMessage } from '../protocol/messages.ts'
+
+export type ParsedMessage =
+  | { readonly ok: true; readonly message: ViewMessage }
+  | { readonly ok: false; readonly reason: 'too-large'; readonly bytes: number }
+  | { readonly ok: false; readonly reason: 'malformed'; readonly detail: string }
+
+const id = z.string().min(1).max(500)
+const callId = z.string().min(1).max(2_000)
+const text = z.string()
+const target = z.enum(['next-turn', 'next-step'])
+const index = z.int().min(0)
+const location = z.strictObject({ path: z.string().min(1), line: z.int().min(1).exactOptional() })
+const answer = z.strictObject({ id: z.string(), selected: z.array(z.string()), custom: z.string().exactOptional() })
+
+const viewMessage: z.ZodType<ViewMessage> = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('ready'), version: z.number() }),
+  z.strictObject({ type: z.literal('need-snapshot') }),
+  z.strictObject({ type: z.literal('load-older'), before: index, count: z.int().min(1) }),
+  z.strictObject({ type: z.literal('send'), id, text, target }),
+  z.strictObject({ type: z.literal('stop') }),
+  z.strictObject({ type: z.literal('continue') }),
+  z.strictObject({ type: z.literal('retry') }),
+  z.strictObject({ type: z.literal('draft'), text }),
+  z.strictObject({ type: z.literal('queue-edit'), id, text }),
+  z.strictObject({ type: z.literal('queue-delete'), id }),
+  z.strictObject({ type: z.literal('queue-steer'), id }),
+  z.strictObject({
+    type: z.literal('approval'),
+    id,
+    answer: z.enum(['allow', 'deny']),
+    always: index.exactOptional(),
+    note: text.exactOptional(),
+  }),
+  z.strictObject({ type: z.literal('question'), id, answers: z.array(answer).nullable() }),
+  z.strictObject({ type: z.literal('open-location'), location }),
+  z.strictObject({ type: z.literal('open-diff'), callId, path: z.string().exactOptional() }),
+  z.strictObject({ type: z.literal('open-output'), callId }),
+  z.strictObject({ type: z.literal('open-link'), url: z.string().max(20_000) }),
+  z.strictObject({ type: z.literal('need-image'), attachmentId: id }),
+  z.strictObject({ type: z.literal('open-image'), attachmentId: id }),
+  z.strictObject({ type: z.literal('review-turn'), turn: index, path: z.string().exactOptional() }),
+  z.strictObject({ type: z.literal('copy'), text }),
+  z.strictObject({ type: z.literal('session-new') }),
+  z.strictObject({ type: z.literal('session-open'), id }),
+  z.strictObject({ type: z.literal('session-rename'), id, title: text }),
+  z.strictObject({ type: z.literal('session-delete'), id }),
+  z.strictObject({ type: z.literal('pick-model') }),
+  z.strictObject({ type: z.literal('pick-preset') }),
+  z.strictObject({ type: z.literal('pick-permission') }),
+  z.strictObject({ type: z.literal('manage-trust') }),
+  z.strictObject({ type: z.literal('open-settings') }),
+  z.strictObject({ type: z.literal('open-log') }),
+  z.strictObject({ type: z.literal('reload-view') }),
+  z.strictObject({ type: z.literal('view-error'), text: z.string() }),
+  z.strictObject({ type: z.literal('notice-action'), id, action: id }),
+  z.strictObject({ type: z.literal('notice-close'), id }),
+])
+
+/**
+ * What a page sent, checked.
+ *
+ * Errors: none; a message that is too large or not one of the protocol's is told by value.
+ */
+export function parseViewMessage(raw: unknown): ParsedMessage {
+  const bytes = bytesOf(raw)
+  if (bytes === null) return { ok: false, reason: 'malformed', detail: 'not JSON' }
+  if (bytes > MAX_MESSAGE_BYTES) return { ok: false, reason: 'too-large', bytes }
+  const outcome = viewMessage.safeParse(raw)
+  if (outcome.success) return { ok: true, message: outcome.data }
+  const issue = outcome.error.issues[0]
+  return { ok: false, reason: 'malformed', detail: issue === undefined ? 'unknown' : `${issue.path.join('.')}: ${issue.message}` }
+}
+
+function bytesOf(raw: unknown): number | null {
+  try {
+    const json = JSON.stringify(raw) as string | undefined
+    if (json === undefined) return null
+    // Counting exactly costs a copy; a text this short cannot be over the cap, whatever its characters.
+    return json.length * 3 <= MAX_MESSAGE_BYTES ? json.length : new TextEncoder().encode(json).length
+  } catch {
+    // A cycle or a value that JSON has no word for: not a message of ours.
+    return null
+  }
+}
