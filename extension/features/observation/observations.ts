@@ -1,0 +1,123 @@
+import { FileError, type FileTarget, type FileVersion } from '../../capabilities/file-system.ts'
+import type { Logger } from '../../capabilities/logger.ts'
+import type { Agent } from '../../core/session/agent.ts'
+import type { Session } from '../../core/session/session.ts'
+import type { Observations } from './service.ts'
+
+/** Null: seen to be absent. */
+type Seen = FileVersion | null
+
+export interface ObservationStore extends Observations {
+  /** What was seen under `from`, a file or a folder, is now known under `to`. */
+  rename(from: string, to: string): void
+  /** Forget a session that closed; its log still knows. */
+  forget(session: Session): void
+}
+
+/**
+ * The stale-read guard: per session and file, unseen, seen at a version, or seen to be absent.
+ *
+ * Kept in memory by the file's key and in the log as `fs/observed`, written on the first sight and on a change only.
+ * A resumed session starts from its log. Calls without an agent can create files, never change them.
+ * `onObserved` is told of every sight; a failing append is reported and does not fail the call, whose effect has happened.
+ */
+export function createObservations(options: {
+  readonly logger: Logger
+  readonly onObserved: (news: { readonly agent?: Agent; readonly target: FileTarget; readonly version: Seen }) => void
+}): ObservationStore {
+  const sessions = new Map<Session, Map<string, Seen>>()
+
+  const seenBy = (session: Session) => {
+    let seen = sessions.get(session)
+    if (seen === undefined) {
+      seen = restored(session)
+      sessions.set(session, seen)
+    }
+    return seen
+  }
+  /** A restored entry stands under the path, a live one under the key; the live one is newer. */
+  const lookUp = (agent: Agent | undefined, { key, path }: FileTarget): Seen | undefined => {
+    if (agent === undefined) return undefined
+    const seen = seenBy(agent.session)
+    return seen.has(key) ? seen.get(key) : seen.get(path)
+  }
+  const append = (session: Session, path: string, version: Seen) => {
+    try {
+      session.append({ type: 'fs/observed', data: { path, version }, ignorable: true })
+    } catch (error) {
+      options.logger.warn('A file observation could not be logged; a resumed session will have to read the file again.', { error: String(error) })
+    }
+  }
+
+  return {
+    observe(agent, target, state) {
+      const version = state === 'absent' ? null : state.version
+      if (agent !== undefined && lookUp(agent, target) !== version) {
+        seenBy(agent.session).set(target.key, version)
+        append(agent.session, target.path, version)
+      }
+      options.onObserved({ ...(agent && { agent }), target, version })
+    },
+
+    writeIntent(agent, target, stat) {
+      const seen = lookUp(agent, target)
+      if (typeof seen === 'string') {
+        if (stat === null) throw vanished(target)
+        return { kind: 'version', version: seen }
+      }
+      if (stat !== null) throw seen === null ? appeared(target) : notRead(target)
+      return { kind: 'absent' }
+    },
+
+    editIntent(agent, target) {
+      const seen = lookUp(agent, target)
+      if (seen === undefined) throw notRead(target)
+      if (seen === null) throw target.exists ? appeared(target) : notThere(target)
+      if (!target.exists) throw vanished(target)
+      return { version: seen }
+    },
+
+    rename(from, to) {
+      for (const [session, seen] of sessions) {
+        for (const [path, version] of [...seen]) {
+          const moved = movedPath(path, from, to)
+          if (moved === undefined) continue
+          seen.delete(path)
+          seen.set(moved, version)
+          append(session, moved, version)
+        }
+      }
+    },
+
+    forget: (session) => void sessions.delete(session),
+  }
+}
+
+function restored(session: Session): Map<string, Seen> {
+  const seen = new Map<string, Seen>()
+  for (const event of session.events()) {
+    // The version was minted by a file system of an earlier run; it compares equal only for the same contents.
+    if (event.type === 'fs/observed') seen.set(event.data.path, event.data.version as Seen)
+  }
+  return seen
+}
+
+function movedPath(path: string, from: string, to: string): string | undefined {
+  if (path === from) return to
+  const rest = path.slice(from.length)
+  return path.startsWith(from) && /^[\\/]/.test(rest) ? to + rest : undefined
+}
+
+const notRead = ({ spelling, exists }: FileTarget) =>
+  new FileError(
+    'FS_NOT_OBSERVED',
+    exists
+      ? `${spelling} exists and has not been read in this session. Read it first, then try again.`
+      : `${spelling} has not been read in this session, and no file is there. Check the path with glob, or create it with write.`,
+  )
+const appeared = ({ spelling }: FileTarget) =>
+  new FileError('FS_NOT_OBSERVED', `${spelling} did not exist when you last looked, but it does now. Read it first, then try again.`)
+const vanished = ({ spelling }: FileTarget) =>
+  new FileError('FS_STALE_VERSION', `${spelling} was deleted or moved since you read it. Read it again to see what is there now, then decide.`)
+const notThere = ({ spelling }: FileTarget) =>
+  new FileError('FS_NOT_FOUND', `${spelling} does not exist, so there is nothing to edit. Create it with write.`)
