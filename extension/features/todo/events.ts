@@ -1,5 +1,5 @@
 /** One entry of the task list; content is trimmed, unique and not empty. */
-export interface Todo {
+export type Todo = {
   readonly content: string
   readonly status: 'pending' | 'in_progress' | 'completed'
 }
