@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { EventDraft, SessionEvent } from '../../../../extension/core/log/event.ts'
+import type { EventDraft } from '../../../../extension/core/log/event.ts'
 import type { Todo } from '../../../../extension/features/todo/events.ts'
 import { todosProjection } from '../../../../extension/features/todo/projection.ts'
 
@@ -9,7 +9,7 @@ const turnStart: EventDraft = { type: 'turn/start', data: { turn: 1 } }
 const turnEnd: EventDraft = { type: 'turn/end', data: { turn: 1, reason: { kind: 'completed' } } }
 
 const check = (events: readonly EventDraft[], view: readonly Todo[] | null) => {
-  const state = events.reduce((before, event, seq) => todosProjection.step(before, { ...event, seq, time: 0 } as SessionEvent), todosProjection.start())
+  const state = events.reduce((before, event, seq) => todosProjection.step(before, { ...event, seq, time: 0 }), todosProjection.start())
   expect(todosProjection.view(state)).toEqual(view)
 }
 
@@ -20,5 +20,5 @@ it('keeps the list after the turn', () => check([turnStart, wrote('a'), turnEnd]
 it('clears it when the next turn starts', () => check([turnStart, wrote('a'), turnEnd, turnStart], null))
 it('returns the same state for other events', () => {
   const state = [todo('a')]
-  expect(todosProjection.step(state, { ...turnEnd, seq: 0, time: 0 } as SessionEvent)).toBe(state)
+  expect(todosProjection.step(state, { ...turnEnd, seq: 0, time: 0 })).toBe(state)
 })
