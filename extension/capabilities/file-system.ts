@@ -1,6 +1,10 @@
 import { HarnessError } from '../base/harness-error.ts'
 import type { Brand } from '../base/brand.ts'
+import type { TextForm } from '../base/encoding.ts'
+import type { LineWindow } from '../base/line-window.ts'
 import type { Undo } from '../base/undo.ts'
+
+export type { LineWindow, TextForm }
 
 /**
  * Files as the person sees them: the open buffer where there is one, else the disk.
@@ -66,7 +70,11 @@ export interface FileTarget {
   readonly exists: boolean
 }
 
-/** A token for "these very contents": equal tokens mean equal contents and the same file. */
+/**
+ * A token for "these very contents" of one target: equal tokens mean equal contents, whatever the file's times say.
+ *
+ * Shape: `sha256:` and 64 hex digits of the bytes as stored (for an open document: as they would be stored).
+ */
 export type FileVersion = Brand<string, 'FileVersion'>
 
 export interface FileStat {
@@ -77,15 +85,6 @@ export interface FileStat {
   readonly isReadonly: boolean
 }
 
-/** How a file's text is stored. */
-export interface TextForm {
-  /** The label that both iconv-lite and the editor know, such as `utf8`, `utf16le`, `latin1`. */
-  readonly encoding: string
-  readonly hasBom: boolean
-  /** Line ends in the text: `mixed` when more than one kind stands in it; `none` when it has no line end. A lone CR is data. */
-  readonly eol: 'lf' | 'crlf' | 'mixed' | 'none'
-}
-
 export interface TextFile {
   /** Exact text without BOM, line ends as they stand. */
   readonly text: string
@@ -94,16 +93,6 @@ export interface TextFile {
   /** `buffer`: an open document; `isDirty`: it has unsaved changes. */
   readonly source: 'buffer' | 'disk'
   readonly isDirty: boolean
-}
-
-export interface LineWindow {
-  /** 1-based first line. */
-  readonly offset: number
-  readonly limit: number
-  /** UTF-16 units a line may have before it is cut. */
-  readonly maxLineLength: number
-  /** UTF-8 bytes of line text plus one separator per line that the window may hold. */
-  readonly maxBytes: number
 }
 
 export interface FileLines {
