@@ -36,8 +36,8 @@ try {
     dataDir: join(scratch, 'data'),
     extensionsDir: join(scratch, 'extensions'),
     withTestDriver: true,
-    // The person's own Bosun folder is none of the tests' business.
-    env: { [eventsVariable]: eventsFile, BOSUN_HOME: join(scratch, 'home') },
+    // The person's own settings are none of the tests' business.
+    env: { [eventsVariable]: eventsFile, HOME: join(scratch, 'home'), USERPROFILE: join(scratch, 'home') },
   })
   try {
     await runInBrowser(server, folder, eventsFile)

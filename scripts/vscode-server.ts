@@ -107,6 +107,20 @@ export async function startVscodeServer(options: ServerOptions): Promise<VscodeS
   }
 }
 
+/** Install a packaged extension into `extensionsDir`, as a person would from the command line. */
+export async function installExtension({ vsix, dataDir, extensionsDir }: { vsix: string; dataDir: string; extensionsDir: string }): Promise<void> {
+  await mkdir(extensionsDir, { recursive: true })
+  await run(
+    process.execPath,
+    [
+      join(vscodeFolder, 'out/server-main.js'),
+      ...['--install-extension', vsix, '--force', '--accept-server-license-terms'],
+      ...['--server-data-dir', dataDir, '--extensions-dir', extensionsDir],
+    ],
+    { env: editorEnv() },
+  )
+}
+
 const isInstalled = async () => existsSync(stampFile) && (await readFile(stampFile, 'utf8')) === stamp
 
 /** Headers of the running Node for compiling native libraries: beside it, else from the npm package that ships both. */

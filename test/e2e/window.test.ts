@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { withWorkbench } from '../support/workbench.ts'
+
+test('the window opens a file of the workspace, and survives a reload and the death of its server', () =>
+  withWorkbench({ files: { 'notes/today.txt': 'ebb at noon' } }, async (workbench) => {
+    await workbench.openFile('notes/today.txt')
+    const text = workbench.page.locator('.monaco-editor .view-line').filter({ hasText: 'ebb at noon' })
+    await text.waitFor()
+    await workbench.screenshot('window')
+
+    await workbench.reload()
+    await text.waitFor()
+
+    const killed = workbench.server().pid
+    await workbench.kill()
+    await workbench.restart()
+    await text.waitFor()
+    assert.notEqual(workbench.server().pid, killed)
+  }))
+
+test('a folder nobody has trusted opens in Restricted Mode', () =>
+  withWorkbench({ withWorkspaceTrust: true, isEmpty: true, files: { 'a.txt': 'a' } }, async ({ page }) => {
+    await page.getByRole('button', { name: /^Restricted Mode/ }).waitFor()
+  }))
