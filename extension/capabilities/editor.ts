@@ -13,8 +13,12 @@ export interface Editor {
     /** Absent: the file as it is now. */
     readonly after?: VirtualText
   }): Promise<void>
+  /** The changes of several files in one native multi-file diff. */
+  openDiffs(diffs: { readonly title: string; readonly files: readonly { readonly path: string; readonly before: VirtualText; readonly after?: VirtualText }[] }): Promise<void>
   /** A read-only editor for long output. */
   openText(text: VirtualText): Promise<void>
+  /** The editor's own viewer for the kind of file that `name` says, such as an image. */
+  openBytes(file: { readonly name: string; readonly bytes: Uint8Array }): Promise<void>
   openExternal(url: string): Promise<void>
   copy(text: string): Promise<void>
   /** A native pick list. Resolves to the chosen id or null. */
@@ -25,6 +29,12 @@ export interface Editor {
   /** One status bar item. */
   setStatus(status: { readonly text: string; readonly tooltip: string; readonly isWarning: boolean }): void
   setBadge(badge: { readonly count: number; readonly tooltip: string } | null): void
+  /** Bring the chat before the person, with the focus in the composer: they asked for it. */
+  showChat(): Promise<void>
+  /** The editor's own dialogs and pages. */
+  openFolder(): Promise<void>
+  manageTrust(): Promise<void>
+  openSettings(query: string): Promise<void>
   isChatVisible(): boolean
   onDidChangeChatVisible(listener: () => void): Undo
 }

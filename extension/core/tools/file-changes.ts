@@ -1,0 +1,25 @@
+import type { Json, JsonObject } from '../../base/json.ts'
+
+/**
+ * In the `meta` of a call that changed files, under `fileChanges`: where each text before the change is kept,
+ * so that the change can be opened as a diff and reviewed long after.
+ */
+export interface FileChange {
+  /** Absolute path, or URI text for other schemes than `file`. */
+  readonly path: string
+  /** Digest for `BlobStore.getBeforeImage`; null when the file did not exist. */
+  readonly before: string | null
+}
+
+/** The changes that `meta` tells of; none for meta that is absent, foreign or of an older build. */
+export function fileChangesFrom(meta: Json | undefined): readonly FileChange[] {
+  const list = isObject(meta) ? meta['fileChanges'] : undefined
+  if (!Array.isArray(list)) return []
+  return (list as readonly Json[]).flatMap((entry) => {
+    if (!isObject(entry)) return []
+    const { path, before } = entry
+    return typeof path === 'string' && (before === null || typeof before === 'string') ? [{ path, before }] : []
+  })
+}
+
+const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
