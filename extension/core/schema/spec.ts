@@ -35,8 +35,13 @@ export type ParameterSpecs = PropertySpecs
 type Depth = [16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
 type Deeper<Left extends number> = Depth extends [...infer _Before, Left, infer Next extends number, ...infer _After] ? Next : 0
 
-/** The static type of values that a spec accepts. */
+/**
+ * The static type of values that a spec accepts. The whole language itself is any JSON: stated first, so that the compiler
+ * does not walk every possible schema while it still infers which one stands there.
+ */
 export type InferValue<S, Left extends number = 16> = Left extends 0
+  ? Json
+  : ValueSpec extends S
   ? Json
   : S extends { readonly oneOf: readonly (infer Branch)[] }
     ? InferValue<Branch, Deeper<Left>>

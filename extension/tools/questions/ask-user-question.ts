@@ -1,0 +1,83 @@
+import { defineTool } from '../../core/tools/define-tool.ts'
+import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
+import type { Question, Questions } from '../../features/questions/service.ts'
+import { presentCall, presentResult } from './ask-user-question.card.ts'
+
+/** `ask_user_question`: put questions before the person and wait for the answers. Source: agent tools specification 3. */
+export function createAskUserQuestion(questions: Pick<Questions, 'ask'>): ToolDefinition {
+  return defineTool({
+    name: 'ask_user_question',
+    description:
+      'Ask the person when only they can decide. Put everything you need into one call. ' +
+      'Offer options where you can, the one you would take first with "(Recommended)" at the end of its label; they can always answer in their own words or skip.',
+    parameters: {
+      questions: {
+        type: 'array',
+        required: true,
+        items: {
+          type: 'object',
+          properties: {
+            id: { type: 'string', required: true },
+            question: { type: 'string', required: true },
+            header: { type: 'string', description: 'One or two words.' },
+            options: {
+              type: 'array',
+              items: {
+                type: 'object',
+                properties: { label: { type: 'string', required: true }, description: { type: 'string' } },
+                additionalProperties: true,
+              },
+            },
+            multi_select: { type: 'boolean' },
+          },
+          additionalProperties: true,
+        },
+      },
+    },
+    output: {
+      schema: {
+        type: 'object',
+        properties: {
+          answers: {
+            type: 'array',
+            required: true,
+            items: {
+              type: 'object',
+              properties: {
+                id: { type: 'string', required: true },
+                selected: { type: 'array', items: { type: 'string' }, required: true },
+                custom: { type: 'string' },
+              },
+              additionalProperties: false,
+            },
+          },
+        },
+        additionalProperties: false,
+      },
+      render: (_args, value) => [{ type: 'text', text: JSON.stringify(value) }],
+      presentationMeta: (_args, { answers }) => answers.map(({ id, selected, custom }) => ({ id, selected, ...(custom !== undefined && { custom }) })),
+    },
+    async execute(args, exec) {
+      checkQuestions(args.questions)
+      if (exec.agent === undefined) throw invalid('A question belongs to a session, and this call has none.')
+      const answers = await questions.ask({ agent: exec.agent, callId: exec.callId, questions: args.questions, signal: exec.signal })
+      return { answers }
+    },
+    presentCall,
+    presentResult,
+  })
+}
+
+function checkQuestions(questions: readonly Question[]): void {
+  const ids = new Set<string>()
+  for (const { id, question, options } of questions) {
+    if (question.trim() === '') throw invalid(`Question “${id}” has no text.`)
+    if (ids.has(id)) throw invalid(`Two questions have the id “${id}”. Give each its own.`)
+    ids.add(id)
+    const labels = options?.map(({ label }) => label) ?? []
+    if (labels.some((label) => label.trim() === '')) throw invalid(`An option of question “${id}” has no label.`)
+    if (new Set(labels).size !== labels.length) throw invalid(`Two options of question “${id}” have the same label.`)
+  }
+}
+
+const invalid = (message: string) => new ToolError('INVALID_ARGS', message)
