@@ -19,7 +19,7 @@ export const asStrings = (value: Json | undefined): readonly string[] | undefine
 /** Every item by `read`, or undefined when one of them cannot be read. */
 export function asList<T>(value: Json | undefined, read: (item: Json) => T | undefined): readonly T[] | undefined {
   const items = asArray(value)?.map(read)
-  return items?.every((item) => item !== undefined) === true ? (items as readonly T[]) : undefined
+  return items?.every((item) => item !== undefined) === true ? items : undefined
 }
 
 /** What the model got, for a card body. */
