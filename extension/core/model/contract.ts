@@ -1,7 +1,11 @@
 import type { Json, JsonObject } from '../../base/json.ts'
 import type { Undo } from '../../base/undo.ts'
 import { HarnessError } from '../../base/harness-error.ts'
+import type { ScopeKey } from '../kernel/plugin.ts'
 import type { Message } from '../log/message.ts'
+
+// What an adapter reads and writes; adapters know nothing else of the log.
+export type { ImageBlock, Message, TextBlock, ToolCallBlock } from '../log/message.ts'
 
 /**
  * A way to reach models, registered under a route (provider id).
@@ -18,8 +22,8 @@ export interface ModelAdapter {
   /** Facts about one model; defaults where the provider says nothing. Errors: `ModelError` `UNKNOWN_MODEL`. */
   resolveModel(model: string): Promise<ModelInfo>
   stream(request: ModelRequest): AsyncIterable<StreamChunk>
-  /** Say in plain words whether it works and, if not, what is wrong and what to do next. Never throws. */
-  check(signal: AbortSignal): Promise<ConnectionReport>
+  /** Say in plain words whether it works (for `model`, when named) and, if not, what is wrong and what to do next. Never throws. */
+  check(signal: AbortSignal, model?: string): Promise<ConnectionReport>
 }
 
 export interface ProviderInfo {
@@ -28,8 +32,12 @@ export interface ProviderInfo {
   readonly name: string
   /** Not a model at all but a written script; the view says so plainly. */
   readonly isScripted?: true
-  /** Name of the key in the secrets, when it needs one. */
+  /** Name of the key in the secrets, when it takes one. */
   readonly keyName?: string
+  /** It answers without a key too, as local servers do. */
+  readonly isKeyOptional?: true
+  /** Runs on this machine. */
+  readonly isLocal?: true
 }
 
 export interface ModelInfo {
@@ -170,8 +178,12 @@ export interface ModelRegistry {
   register(adapter: ModelAdapter): Undo
   get(provider: string): ModelAdapter | undefined
   list(): readonly ModelAdapter[]
-  /** Bind one adapter for exactly one stream, through the `llm/stream` waterfall; a throw of the adapter becomes a `finish` part. Errors: `NO_ADAPTER`, `INVALID_PREPARED_CALL` on reuse. */
-  prepareCall(provider: string): PreparedCall
+  /**
+   * Bind one adapter for exactly one stream, through the `llm/stream` waterfall (`scope`: the agent's layer).
+   * A throw of the adapter becomes a `finish` part, a throw of a listener stays one. For a route nobody registered the
+   * stream ends with `NO_ADAPTER`, unless a listener serves it. Errors: `stream` throws `INVALID_PREPARED_CALL` on reuse.
+   */
+  prepareCall(provider: string, scope?: ScopeKey | null): PreparedCall
 }
 
 export interface PreparedCall {

@@ -1,0 +1,58 @@
+import type { ProviderSetting } from '../settings/specs.ts'
+import type { RetryPolicy } from './contract.ts'
+import type { ModelFacts, ProviderConfig } from './provider-config.ts'
+import { fallbackFacts, providerTable, type ProviderRow } from './provider-table.ts'
+
+/** The providers of the table and of the settings, complete; an entry named like a row of the table changes that row. */
+export function configuredProviders(
+  entries: Readonly<Record<string, ProviderSetting>>,
+  retryPolicy: RetryPolicy,
+  table: readonly ProviderRow[] = providerTable,
+): { readonly configs: readonly ProviderConfig[]; readonly problems: readonly string[] } {
+  const problems: string[] = []
+  const known = table.map((row) => complete(row, entries[row.id], retryPolicy))
+  const own = Object.entries(entries).flatMap(([id, entry]) => {
+    if (table.some((row) => row.id === id)) return []
+    if (entry.baseUrl === undefined) {
+      problems.push(`The provider "${id}" in bosun.providers has no baseUrl. Add the address of its server, such as http://127.0.0.1:8000/v1.`)
+      return []
+    }
+    const row = { id, name: id, baseUrl: entry.baseUrl, keyName: null, isKeyOptional: true }
+    return [complete(row, entry, retryPolicy)]
+  })
+  return { configs: [...known, ...own], problems }
+}
+
+function complete(row: ProviderRow, entry: ProviderSetting | undefined, retryPolicy: RetryPolicy): ProviderConfig {
+  const facts: ModelFacts = { ...row.facts, ...factsOf(entry) }
+  return {
+    id: row.id,
+    name: entry?.name ?? row.name,
+    baseUrl: (entry?.baseUrl ?? row.baseUrl).replace(/\/+$/, ''),
+    keyName: entry?.keyName === undefined ? row.keyName : entry.keyName,
+    isKeyOptional: entry?.keyName === undefined ? (row.isKeyOptional ?? false) : entry.keyName === null,
+    isLocal: row.isLocal ?? false,
+    headers: { ...row.headers, ...entry?.headers },
+    models: { ...row.models, ...modelsOf(entry) },
+    defaults: {
+      contextWindow: facts.contextWindow ?? fallbackFacts.contextWindow,
+      maxOutputTokens: facts.maxOutputTokens ?? fallbackFacts.maxOutputTokens,
+      images: facts.images ?? fallbackFacts.images,
+      reasoningEfforts: facts.reasoningEfforts ?? fallbackFacts.reasoningEfforts,
+    },
+    effortStyle: row.effortStyle ?? 'reasoning_effort',
+    reasoningPassback: entry?.reasoningPassback ?? row.reasoningPassback ?? 'never',
+    retryPolicy,
+  }
+}
+
+function modelsOf(entry: ProviderSetting | undefined): Readonly<Record<string, ModelFacts>> {
+  if (entry?.models === undefined) return {}
+  return Array.isArray(entry.models) ? Object.fromEntries((entry.models as readonly string[]).map((id) => [id, {}])) : entry.models
+}
+
+function factsOf(entry: ProviderSetting | undefined): ModelFacts {
+  const { contextWindow, maxOutputTokens, images, reasoningEfforts } = entry ?? {}
+  const facts = { contextWindow, maxOutputTokens, images, reasoningEfforts }
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
+}

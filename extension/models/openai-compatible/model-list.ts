@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import type { Clock } from '../../capabilities/clock.ts'
+import type { Http } from '../../capabilities/http.ts'
+import { ModelError } from '../../core/model/contract.ts'
+import type { ModelFacts, ProviderConfig } from '../../core/model/provider-config.ts'
+import { failureFromError, failureFromHttp, failureFromPage, type FailureContext } from './failures.ts'
+
+export interface ListedModel {
+  readonly id: string
+  readonly facts: ModelFacts
+}
+
+/** A list that takes longer is not waited for. */
+const LIST_TIMEOUT_MS = 10_000
+const MAX_LISTED = 2_000
+
+const positive = z.coerce.number().int().positive().optional().catch(undefined)
+const price = z.coerce.number().min(0).optional().catch(undefined)
+
+/** The fields that servers add to the protocol: OpenRouter's, vLLM's, llama.cpp's and LM Studio's. What is odd is left out, never an error. */
+const listedModel = z.object({
+  id: z.string().min(1),
+  name: z.string().min(1).optional().catch(undefined),
+  context_length: positive,
+  max_model_len: positive,
+  max_context_length: positive,
+  meta: z.object({ n_ctx_train: positive }).optional().catch(undefined),
+  top_provider: z.object({ max_completion_tokens: positive }).nullish().catch(undefined),
+  architecture: z.object({ input_modalities: z.array(z.string()).optional() }).nullish().catch(undefined),
+  pricing: z.object({ prompt: price, completion: price, input_cache_read: price }).nullish().catch(undefined),
+})
+const modelList = z.object({ data: z.array(z.unknown()) })
+
+/**
+ * The models a server lists, with the facts it tells about them.
+ *
+ * Errors: `ModelError` with the reason, as for a request.
+ */
+export async function fetchModels(options: {
+  readonly config: ProviderConfig
+  readonly http: Http
+  readonly clock: Clock
+  readonly key: string | null
+  readonly signal: AbortSignal
+  readonly context: FailureContext
+}): Promise<readonly ListedModel[]> {
+  const { config, http, clock, key, signal, context } = options
+  const limit = new AbortController()
+  const cancel = clock.schedule(LIST_TIMEOUT_MS, () => limit.abort())
+  try {
+    const response = await http.fetch(`${config.baseUrl}/models`, {
+      headers: { ...config.headers, ...(key !== null && { authorization: `Bearer ${key}` }) },
+      signal: AbortSignal.any([signal, limit.signal]),
+    })
+    const body = await response.text()
+    if (!response.ok) throw new ModelError(failureFromHttp({ status: response.status, headers: headersOf(response), body }, context))
+    return read(body, response, context)
+  } catch (error) {
+    if (limit.signal.aborted) throw new ModelError({ code: 'TIMEOUT', message: `${config.name} did not answer within ${LIST_TIMEOUT_MS / 1000} s. Check that it runs and can be reached.` })
+    if (signal.aborted) throw new ModelError({ code: 'ABORTED', message: 'The request was cancelled.' })
+    const failure = failureFromError(error, context)
+    throw failure === null ? error : new ModelError(failure, { cause: error })
+  } finally {
+    cancel()
+  }
+}
+
+function read(body: string, response: Response, context: FailureContext): readonly ListedModel[] {
+  const contentType = response.headers.get('content-type') ?? ''
+  if (/html/i.test(contentType)) throw failureFromPage(contentType, response.status, context)
+  const parsed = modelList.safeParse(jsonOf(body))
+  if (!parsed.success) {
+    const message = `${context.name} did not answer with a list of models. Check the address in bosun.providers; most end with "/v1".`
+    throw new ModelError({ code: 'MALFORMED_RESPONSE', message, status: response.status })
+  }
+  return parsed.data.data.slice(0, MAX_LISTED).flatMap((entry) => {
+    const model = listedModel.safeParse(entry)
+    return model.success ? [{ id: model.data.id, facts: factsFrom(model.data) }] : []
+  })
+}
+
+function factsFrom(model: z.infer<typeof listedModel>): ModelFacts {
+  const { prompt, completion, input_cache_read } = model.pricing ?? {}
+  const inputs = model.architecture?.input_modalities
+  return {
+    name: model.name,
+    contextWindow: model.max_model_len ?? model.context_length ?? model.max_context_length ?? model.meta?.n_ctx_train,
+    maxOutputTokens: model.top_provider?.max_completion_tokens,
+    images: inputs?.includes('image'),
+    ...(prompt !== undefined &&
+      completion !== undefined && {
+        price: { input: perMillion(prompt), output: perMillion(completion), cacheRead: perMillion(input_cache_read ?? prompt) },
+      }),
+  }
+}
+
+/** Listed in dollars a token. */
+const perMillion = (dollars: number) => Math.round(dollars * 1e12) / 1e6
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Reported by the caller as no list of models, whatever it was.
+    return undefined
+  }
+}
+
+export function headersOf(response: Response): Readonly<Record<string, string>> {
+  return Object.fromEntries(response.headers)
+}
