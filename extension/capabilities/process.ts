@@ -46,6 +46,8 @@ export interface ProcessExit {
   /** Ended by `terminate` or by the spec's signal rather than by itself. */
   readonly wasTerminated: boolean
   readonly durationMs: number
+  /** Processes that it started and left behind still run. They end by `terminate`, or with the host at the latest. */
+  readonly hasSurvivors?: boolean
 }
 
 export type ProcessErrorCode = 'SPAWN_FAILED' | 'ABORTED' | 'UNAVAILABLE'

@@ -1,0 +1,257 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { dirname } from 'node:path'
+import type { Socket } from 'node:net'
+import { ProcessError, type ProcessExit, type ProcessRunner, type ProcessSpec, type RunningProcess } from '../../capabilities/process.ts'
+import { runnerDisposed, startAborted } from './direct-runner.ts'
+import { scrubEnvironment, type Environment } from './environment.ts'
+import { frameKind, FrameReader, messageFrame, type Frame, type ToHost, type ToKeeper } from './keeper-protocol.ts'
+import { createProcessTree, type ProcessTree } from './process-tree.ts'
+
+export interface KeeperRunnerOptions {
+  /** The keeper's program: `dist/keeper.js`, or `keeper-main.ts` where the sources run as they are. */
+  readonly entry: string
+  /** Asked at each start; scrubbed here. Default: the environment of this process. */
+  readonly environment?: () => Environment
+  /** Set last, so that no `spec.env` can speak in their place. */
+  readonly managed?: Readonly<Record<string, string>>
+  /** The Node that runs the keeper. Default: the one that runs this process. */
+  readonly nodePath?: string
+  readonly tree?: ProcessTree
+}
+
+/**
+ * Starts programs through a keeper, which is itself started with the first program, once, and again should it die.
+ *
+ * A keeper that dies takes its programs with it: each of them settles as killed, and the next start gets a new keeper.
+ */
+export function createKeeperRunner(options: KeeperRunnerOptions): KeeperRunner {
+  let keeper: Keeper | undefined
+  let disposal: Promise<void> | undefined
+  const current = () => (keeper?.isOpen ? keeper : (keeper = new Keeper(options)))
+  return {
+    warmUp: () => void current(),
+    async start(spec) {
+      if (disposal) throw runnerDisposed()
+      if (spec.signal?.aborted) throw startAborted(spec.command)
+      return current().start(spec)
+    },
+    dispose() {
+      disposal ??= keeper?.dispose() ?? Promise.resolve()
+      return disposal
+    },
+  }
+}
+
+export interface KeeperRunner extends ProcessRunner {
+  /** Start the keeper ahead of the first program, which then does not wait for it. */
+  warmUp(): void
+}
+
+class Keeper {
+  readonly #child: ChildProcess
+  readonly #channel: Socket
+  readonly #options: KeeperRunnerOptions
+  readonly #tree: ProcessTree
+  readonly #reader = new FrameReader()
+  readonly #programs = new Map<number, KeptProcess>()
+  readonly #replies = new Map<number, () => void>()
+  readonly #closed: Promise<void>
+  #nextId = 1
+  #sentEnvironment = ''
+  #diagnostics = ''
+  isOpen = true
+
+  constructor(options: KeeperRunnerOptions) {
+    this.#options = options
+    this.#tree = options.tree ?? createProcessTree()
+    this.#child = spawn(options.nodePath ?? process.execPath, [options.entry], {
+      cwd: dirname(options.entry),
+      // In the editor this process is Electron, which runs a script as Node only when told so.
+      env: { ...scrubEnvironment(process.env), ELECTRON_RUN_AS_NODE: '1' },
+      // Out of reach of the terminal's Ctrl-C, so that it can end its programs in order.
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+      stdio: ['ignore', 'ignore', 'pipe', 'overlapped'],
+    })
+    this.#channel = this.#child.stdio[3] as Socket
+    this.#child.unref()
+    this.#child.on('error', (error) => this.#note(error.message))
+    this.#child.stderr?.on('data', (chunk: Buffer) => this.#note(chunk.toString()))
+    ;(this.#child.stderr as Socket | null)?.unref?.()
+    this.#channel.on('error', (error) => this.#note(error.message))
+    this.#channel.on('data', (chunk) => {
+      for (const frame of this.#reader.push(chunk)) this.#receive(frame)
+    })
+    this.#closed = new Promise((resolve) => {
+      this.#channel.once('close', () => {
+        this.#onClose()
+        resolve()
+      })
+    })
+    this.#holdHost()
+  }
+
+  start(spec: ProcessSpec): Promise<RunningProcess> {
+    this.#sendEnvironment()
+    const id = this.#nextId++
+    const { command, args, cwd, env, stdin, graceMs } = spec
+    this.#send(id, {
+      op: 'start',
+      command,
+      args,
+      cwd,
+      ...(env && { env }),
+      ...(stdin !== undefined && { stdin }),
+      ...(graceMs !== undefined && { graceMs }),
+    })
+    return new Promise((resolve, reject) => {
+      this.#programs.set(id, new KeptProcess(spec, { resolve, reject, request: (message) => this.#request(id, message) }))
+      this.#holdHost()
+    })
+  }
+
+  async dispose(): Promise<void> {
+    if (this.isOpen) void this.#request(0, { op: 'dispose' })
+    await this.#closed
+  }
+
+  /** Resolves with the keeper's reply, or when there is no keeper any more to do it. */
+  #request(id: number, message: Request): Promise<void> {
+    if (!this.isOpen) return Promise.resolve()
+    const request = this.#nextId++
+    const reply = new Promise<void>((resolve) => this.#replies.set(request, resolve))
+    this.#send(id, { ...message, request })
+    this.#holdHost()
+    return reply
+  }
+
+  #send(id: number, message: ToKeeper): void {
+    this.#channel.write(messageFrame(id, message))
+  }
+
+  #sendEnvironment(): void {
+    const environment = scrubEnvironment((this.#options.environment ?? (() => process.env))())
+    const text = JSON.stringify(environment)
+    if (text === this.#sentEnvironment) return
+    this.#sentEnvironment = text
+    this.#send(0, { op: 'environment', environment, managed: this.#options.managed ?? {} })
+  }
+
+  #receive({ kind, id, body }: Frame): void {
+    const program = this.#programs.get(id)
+    if (kind === frameKind.stdout) return program?.output('stdout', body)
+    if (kind === frameKind.stderr) return program?.output('stderr', body)
+    const message = JSON.parse(body.toString()) as ToHost
+    switch (message.op) {
+      case 'started':
+        return program?.started(message.pid)
+      case 'failed':
+        program?.failed(new ProcessError(message.code, message.message))
+        return this.#forget(id)
+      case 'exit':
+        program?.ended(message.exit)
+        return this.#forget(id)
+      case 'reply':
+        this.#replies.get(message.request)?.()
+        this.#replies.delete(message.request)
+        this.#holdHost()
+    }
+  }
+
+  #forget(id: number): void {
+    this.#programs.delete(id)
+    this.#holdHost()
+  }
+
+  /** An idle keeper does not keep its host alive. */
+  #holdHost(): void {
+    if (this.#programs.size + this.#replies.size > 0) this.#channel.ref()
+    else this.#channel.unref()
+  }
+
+  #onClose(): void {
+    this.isOpen = false
+    for (const program of this.#programs.values()) program.lost(this.#tree, this.#diagnostics.trim())
+    this.#programs.clear()
+    for (const resolve of this.#replies.values()) resolve()
+    this.#replies.clear()
+  }
+
+  #note(text: string): void {
+    this.#diagnostics = (this.#diagnostics + text).slice(-2000)
+  }
+}
+
+type Request = DistributiveOmit<Extract<ToKeeper, { request: number }>, 'request'>
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
+
+interface Door {
+  readonly resolve: (process: RunningProcess) => void
+  readonly reject: (error: ProcessError) => void
+  readonly request: (message: Request) => Promise<void>
+}
+
+/** The host's end of one program. */
+class KeptProcess implements RunningProcess {
+  pid = 0
+  readonly exit: Promise<ProcessExit>
+  readonly #spec: ProcessSpec
+  readonly #door: Door
+  readonly #startedAt = performance.now()
+  #settle: (exit: ProcessExit) => void = () => {}
+  #termination: Promise<void> | undefined
+  readonly #onAbort = () => void this.terminate()
+
+  constructor(spec: ProcessSpec, door: Door) {
+    this.#spec = spec
+    this.#door = door
+    this.exit = new Promise((resolve) => (this.#settle = resolve))
+    // A signal that fires while the keeper starts it finds the program by its id all the same: messages keep their order.
+    spec.signal?.addEventListener('abort', this.#onAbort, { once: true })
+  }
+
+  write(text: string): Promise<void> {
+    return this.#door.request({ op: 'write', text })
+  }
+
+  endInput(): Promise<void> {
+    return this.#door.request({ op: 'end-input' })
+  }
+
+  sendSignal(signal: string): Promise<void> {
+    return this.#door.request({ op: 'signal', signal })
+  }
+
+  terminate(): Promise<void> {
+    this.#termination ??= this.#door.request({ op: 'terminate' })
+    return this.#termination
+  }
+
+  output(stream: 'stdout' | 'stderr', chunk: Uint8Array): void {
+    this.#spec.onOutput(stream, chunk)
+  }
+
+  started(pid: number): void {
+    this.pid = pid
+    this.#door.resolve(this)
+  }
+
+  failed(error: ProcessError): void {
+    this.#spec.signal?.removeEventListener('abort', this.#onAbort)
+    this.#door.reject(error)
+  }
+
+  ended(exit: ProcessExit): void {
+    this.#spec.signal?.removeEventListener('abort', this.#onAbort)
+    this.#settle(exit)
+  }
+
+  /** The keeper died without ending it: its group still runs, and nobody else knows of it. */
+  lost(tree: ProcessTree, diagnostics: string): void {
+    if (this.pid === 0) {
+      return this.failed(new ProcessError('UNAVAILABLE', `The process that starts programs ended unexpectedly. Try again. ${diagnostics}`.trim()))
+    }
+    tree.signalNow(this.pid, 'SIGKILL')
+    this.ended({ exitCode: null, signal: 'SIGKILL', wasTerminated: true, durationMs: performance.now() - this.#startedAt })
+  }
+}
