@@ -6,10 +6,10 @@ import { processRunnerContract } from './process-runner.suite.ts'
 
 const entry = fileURLToPath(new URL('../../extension/platform/node/keeper-main.ts', import.meta.url))
 
-describe.skipIf(process.platform === 'win32')('the direct runner', () =>
-  processRunnerContract({ describe, it, after, create: ({ environment, ...options }) => createDirectRunner({ ...options, environment: () => environment }) }),
-)
+describe.skipIf(process.platform === 'win32')('the direct runner', () => {
+  processRunnerContract({ describe, it, after, create: ({ environment, ...options }) => createDirectRunner({ ...options, environment: () => environment }) })
+})
 
-describe.skipIf(process.platform === 'win32')('the keeper runner', () =>
-  processRunnerContract({ describe, it, after, create: ({ environment, ...options }) => createKeeperRunner({ ...options, entry, environment: () => environment }) }),
-)
+describe.skipIf(process.platform === 'win32')('the keeper runner', () => {
+  processRunnerContract({ describe, it, after, create: ({ environment, ...options }) => createKeeperRunner({ ...options, entry, environment: () => environment }) })
+})

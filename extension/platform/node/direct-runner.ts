@@ -162,7 +162,7 @@ class OwnedProcess implements DirectProcess {
   /** Wait for the ends of the pipes; who still holds them after the grace is not waited for. */
   async #drain(): Promise<void> {
     const pipes = [this.#child.stdout, this.#child.stderr].filter((pipe) => pipe !== null)
-    const ends = Promise.all(pipes.map((pipe) => (pipe.closed ? null : new Promise((resolve) => pipe.once('close', resolve)))))
+    const ends = Promise.all(pipes.map((pipe) => new Promise<void>((resolve) => (pipe.closed ? resolve() : pipe.once('close', () => resolve())))))
     const limit = new AbortController()
     void this.#graceWhileReading(limit.signal).then((isOver) => {
       if (isOver) for (const pipe of pipes) pipe.destroy()

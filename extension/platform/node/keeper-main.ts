@@ -1,5 +1,5 @@
 import { Socket } from 'node:net'
-import { ProcessError, type ProcessSpec } from '../../capabilities/process.ts'
+import { ProcessError } from '../../capabilities/process.ts'
 import { createDirectRunner, type DirectProcess } from './direct-runner.ts'
 import { frameHeader, frameKind, FrameReader, messageFrame, type FrameKind, type ToHost, type ToKeeper } from './keeper-protocol.ts'
 

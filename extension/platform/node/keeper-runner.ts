@@ -59,6 +59,7 @@ class Keeper {
   #nextId = 1
   #sentEnvironment = ''
   #diagnostics = ''
+  #isLeaving = false
   isOpen = true
 
   constructor(options: KeeperRunnerOptions) {
@@ -112,6 +113,8 @@ class Keeper {
 
   async dispose(): Promise<void> {
     if (this.isOpen) void this.#request(0, { op: 'dispose' })
+    this.#isLeaving = true
+    this.#holdHost()
     await this.#closed
   }
 
@@ -165,7 +168,7 @@ class Keeper {
 
   /** An idle keeper does not keep its host alive. */
   #holdHost(): void {
-    if (this.#programs.size + this.#replies.size > 0) this.#channel.ref()
+    if (this.#isLeaving || this.#programs.size + this.#replies.size > 0) this.#channel.ref()
     else this.#channel.unref()
   }
 
