@@ -72,7 +72,9 @@ export function defineTool<const Parameters extends ParameterSpecs, const Output
     },
     ...(spec.finalizeContent && { finalizeContent: spec.finalizeContent }),
     ...(spec.timeoutMs !== undefined && { timeoutMs: spec.timeoutMs }),
-    isConcurrencySafe: (args) => softly(args, (typed) => spec.isConcurrencySafe?.(typed) === true) === true,
+    ...(spec.isConcurrencySafe && {
+      isConcurrencySafe: (args: Json) => softly(args, (typed) => spec.isConcurrencySafe?.(typed) === true) === true,
+    }),
     ...(spec.presentCall && { presentCall: (args: Json) => softly(args, (typed) => spec.presentCall?.(typed)) }),
     ...(spec.presentResult && {
       presentResult: (args: Json, result: PresentedResult) => softly(args, (typed) => spec.presentResult?.(typed, result)),

@@ -44,6 +44,7 @@ export class ToolRegistry {
   readonly #restrictions = new Map<ScopeKey, Set<Restriction>>()
   readonly #guards = new Map<ScopeKey | null, Set<Guard>>()
   readonly #modes = new Map<ScopeKey, PresentationMode>()
+  readonly #groups = new WeakMap<ToolDefinition, string>()
   /** Projections by layer, thrown away on every change. */
   #schemas = new WeakMap<object, readonly ToolDeclaration[]>()
   readonly #globalKey = {}
@@ -54,7 +55,7 @@ export class ToolRegistry {
     this.approvals = approvals
   }
 
-  register(definition: ToolDefinition, scope: ScopeKey | null): Undo {
+  register(definition: ToolDefinition, { scope, group }: { readonly scope: ScopeKey | null; readonly group: string }): Undo {
     checkDefinition(definition)
     const layer = this.#layers.get(scope) ?? new Map<string, ToolDefinition>()
     if (layer.has(definition.name)) {
@@ -66,6 +67,7 @@ export class ToolRegistry {
       )
     }
     this.#layers.set(scope, layer.set(definition.name, definition))
+    this.#groups.set(definition, group)
     const remove = (): boolean => {
       if (this.#layers.get(scope)?.get(definition.name) !== definition) return false
       layer.delete(definition.name)
@@ -121,6 +123,11 @@ export class ToolRegistry {
       if (key) nearer.push(key)
     }
     return undefined
+  }
+
+  groupOf(name: string, scope: ScopeKey | null): string | undefined {
+    const definition = this.get(name, scope)
+    return definition && this.#groups.get(definition)
   }
 
   list(scope: ScopeKey | null): readonly ToolDefinition[] {
@@ -215,7 +222,7 @@ class ToolsView implements Tools {
   }
 
   register(definition: ToolDefinition): Undo {
-    return this.#own((scope) => this.#registry.register(definition, scope))
+    return this.#own((scope) => this.#registry.register(definition, { scope, group: this.#user.fiber.name }))
   }
   presentAs(mode: PresentationMode): Undo {
     return this.#own((scope) => this.#registry.presentAs(mode, scope))
@@ -234,6 +241,9 @@ class ToolsView implements Tools {
   }
   list(scope: ScopeKey | null = this.#user.scope) {
     return this.#registry.list(scope)
+  }
+  groupOf(name: string, scope: ScopeKey | null = this.#user.scope) {
+    return this.#registry.groupOf(name, scope)
   }
   executionMode(request: Pick<ExecutionRequest, 'name' | 'arguments' | 'agent'>) {
     return this.#registry.executionMode(request)

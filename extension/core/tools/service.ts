@@ -26,6 +26,8 @@ export interface Tools {
   schemas(scope?: ScopeKey | null): readonly ToolDeclaration[]
   /** Visible definitions, in the order of `schemas`. */
   list(scope?: ScopeKey | null): readonly ToolDefinition[]
+  /** Name of the plugin that registered a visible tool: the group it belongs to. */
+  groupOf(name: string, scope?: ScopeKey | null): string | undefined
   executionMode(request: Pick<ExecutionRequest, 'name' | 'arguments' | 'agent'>): 'parallel' | 'exclusive'
   /** The whole pipeline. Never rejects for a failure of the tool. */
   execute(request: ExecutionRequest): Promise<ToolResult>

@@ -1,0 +1,173 @@
+import { parseArgs } from 'node:util'
+
+export type PermissionAnswer = 'allow' | 'deny'
+
+interface Common {
+  readonly cwd: string
+  readonly preset: string | undefined
+  readonly permissions: PermissionAnswer | undefined
+  readonly storage: string | undefined
+}
+export interface RunCommand extends Common {
+  readonly command: 'run'
+  readonly baseUrl: string | undefined
+  readonly provider: string | undefined
+  readonly model: string | undefined
+  readonly apiKeyEnv: string | undefined
+  readonly resume: string | undefined
+  /** Null with `--resume` alone: the turn goes on without new words. */
+  readonly prompt: { readonly text: string } | { readonly file: string } | null
+  readonly maxSteps: number | undefined
+}
+export interface ToolCommand extends Common {
+  readonly command: 'tool' | 'tools'
+  readonly calls: readonly { readonly name: string; readonly arguments: string }[]
+}
+export type HeadlessCommand =
+  | RunCommand
+  | ToolCommand
+  | { readonly command: 'catalogue' }
+  | { readonly command: 'replay'; readonly log: string }
+  | { readonly command: 'help' }
+
+/** The arguments say something that cannot be done; the message says what can. Ends the program with 2. */
+export class UsageError extends Error {}
+
+export const USAGE = `Usage:
+  headless run --cwd DIR (--base-url URL | --provider ID) --model M [--api-key-env VAR] [--preset P]
+               [--permissions allow|deny] [--storage DIR] [--resume ID] [--max-steps N]
+               (--prompt TEXT | --prompt-file FILE)
+  headless tool NAME JSON --cwd DIR [--preset P] [--permissions allow|deny] [--storage DIR]
+  headless tools JSON --cwd DIR [--preset P] [--permissions allow|deny] [--storage DIR]
+  headless catalogue
+  headless replay LOG
+`
+
+/**
+ * The command a command line means.
+ *
+ * Errors: `UsageError` for an unknown command or flag, a missing or bad value.
+ * Source: the doors of the design, section 4.
+ */
+export function parseHeadlessArguments(argv: readonly string[], workingFolder: string): HeadlessCommand {
+  const [command, ...rest] = argv
+  switch (command) {
+    case 'run':
+      return parseRun(rest, workingFolder)
+    case 'tool':
+    case 'tools':
+      return parseTool(command, rest, workingFolder)
+    case 'catalogue':
+      parse(rest, {}, 0)
+      return { command }
+    case 'replay': {
+      const { positionals } = parse(rest, {}, 1)
+      return { command, log: required(positionals[0], 'replay needs the path of a log.') }
+    }
+    case undefined:
+    case 'help':
+    case '--help':
+    case '-h':
+      return { command: 'help' }
+    default:
+      throw new UsageError(`Unknown command ${JSON.stringify(command)}. Use run, tool, tools, catalogue or replay.`)
+  }
+}
+
+const COMMON = { cwd: 'string', preset: 'string', permissions: 'string', storage: 'string' } as const
+const RUN = {
+  ...COMMON,
+  'base-url': 'string',
+  provider: 'string',
+  model: 'string',
+  'api-key-env': 'string',
+  resume: 'string',
+  prompt: 'string',
+  'prompt-file': 'string',
+  'max-steps': 'string',
+} as const
+
+function parseRun(rest: readonly string[], workingFolder: string): RunCommand {
+  const { values } = parse(rest, RUN, 0)
+  const { prompt, resume, provider, model } = values
+  const file = values['prompt-file']
+  if (prompt !== undefined && file !== undefined) throw new UsageError('Give --prompt or --prompt-file, not both.')
+  if (prompt === undefined && file === undefined && resume === undefined) throw new UsageError('run needs --prompt TEXT or --prompt-file FILE.')
+  const baseUrl = values['base-url']
+  if (baseUrl !== undefined && !URL.canParse(baseUrl)) throw new UsageError(`--base-url ${JSON.stringify(baseUrl)} is not an address such as http://127.0.0.1:11434/v1.`)
+  if (baseUrl === undefined && provider === undefined) throw new UsageError('run needs --base-url URL, or --provider ID of a configured provider.')
+  if (baseUrl !== undefined && provider !== undefined) throw new UsageError('Give --base-url or --provider, not both.')
+  if (baseUrl !== undefined && model === undefined) throw new UsageError('run needs --model M, the name of a model that the server knows.')
+  const maxSteps = values['max-steps']
+  if (maxSteps !== undefined && !/^\d{1,9}$/.test(maxSteps)) throw new UsageError('--max-steps is a whole number; 0 means no cap.')
+  return {
+    command: 'run',
+    ...commonOf(values, workingFolder),
+    baseUrl,
+    provider,
+    model,
+    apiKeyEnv: values['api-key-env'],
+    resume,
+    prompt: prompt !== undefined ? { text: prompt } : file !== undefined ? { file } : null,
+    maxSteps: maxSteps === undefined ? undefined : Number(maxSteps),
+  }
+}
+
+function parseTool(command: 'tool' | 'tools', rest: readonly string[], workingFolder: string): ToolCommand {
+  const { values, positionals } = parse(rest, COMMON, command === 'tool' ? 2 : 1)
+  const common = commonOf(values, workingFolder)
+  if (command === 'tool') {
+    const name = required(positionals[0], 'tool needs the name of a tool and its arguments as JSON.')
+    // Bad JSON is the tool's to refuse: it must travel the pipeline like a model's own mistake.
+    return { command, ...common, calls: [{ name, arguments: positionals[1] ?? '{}' }] }
+  }
+  return { command, ...common, calls: callsOf(required(positionals[0], 'tools needs a JSON list of {name, arguments}.')) }
+}
+
+function callsOf(text: string): ToolCommand['calls'] {
+  let list: unknown
+  try {
+    list = JSON.parse(text)
+  } catch (error) {
+    throw new UsageError(`The list of calls is not JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+  if (!Array.isArray(list)) throw new UsageError('tools takes a JSON list of {name, arguments}.')
+  return list.map((entry: unknown, index) => {
+    const { name, arguments: args } = (entry ?? {}) as { readonly name?: unknown; readonly arguments?: unknown }
+    if (typeof name !== 'string') throw new UsageError(`Call ${index + 1} of the list has no name.`)
+    return { name, arguments: typeof args === 'string' ? args : JSON.stringify(args ?? {}) }
+  })
+}
+
+function commonOf(values: { readonly [Name in keyof typeof COMMON]?: string }, workingFolder: string): Common {
+  const { cwd = workingFolder, preset, permissions, storage } = values
+  if (permissions !== undefined && permissions !== 'allow' && permissions !== 'deny') {
+    throw new UsageError(`--permissions is allow or deny, not ${JSON.stringify(permissions)}.`)
+  }
+  return { cwd, preset, permissions, storage }
+}
+
+type Values<Flags> = { readonly [Name in keyof Flags]?: string }
+
+function parse<const Flags extends Readonly<Record<string, 'string'>>>(
+  args: readonly string[],
+  flags: Flags,
+  maxPositionals: number,
+): { readonly values: Values<Flags>; readonly positionals: readonly string[] } {
+  const options = Object.fromEntries(Object.entries(flags).map(([name, type]) => [name, { type }]))
+  let parsed
+  try {
+    parsed = parseArgs({ args: [...args], options, allowPositionals: maxPositionals > 0, strict: true })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+  if (parsed.positionals.length > maxPositionals) {
+    throw new UsageError(`Unexpected argument ${JSON.stringify(parsed.positionals[maxPositionals])}.`)
+  }
+  return { values: parsed.values, positionals: parsed.positionals }
+}
+
+function required(value: string | undefined, message: string): string {
+  if (value === undefined) throw new UsageError(message)
+  return value
+}

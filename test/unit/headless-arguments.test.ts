@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { parseHeadlessArguments } from '../../extension/headless-arguments.ts'
+
+const parse = (...argv: string[]) => parseHeadlessArguments(argv, '/here')
+const common = { cwd: '/here', preset: undefined, permissions: undefined, storage: undefined }
+
+describe('command lines', () => {
+  it('run', () =>
+    expect(
+      parse('run', '--cwd', '/w', '--base-url', 'http://127.0.0.1:1/v1', '--model', 'm', '--permissions', 'deny', '--prompt', 'hi', '--max-steps', '3'),
+    ).toEqual({
+      command: 'run', ...common, cwd: '/w', permissions: 'deny', baseUrl: 'http://127.0.0.1:1/v1', provider: undefined, model: 'm',
+      apiKeyEnv: undefined, resume: undefined, prompt: { text: 'hi' }, maxSteps: 3,
+    }))
+  it('run with a resumed session needs no prompt', () =>
+    expect(parse('run', '--provider', 'p', '--resume', 'id')).toMatchObject({ resume: 'id', prompt: null, provider: 'p' }))
+  it('tool keeps bad JSON for the pipeline to refuse', () =>
+    expect(parse('tool', 'read', '{bad')).toEqual({ command: 'tool', ...common, calls: [{ name: 'read', arguments: '{bad' }] }))
+  it('tool without arguments means none', () => expect(parse('tool', 'job_list')).toMatchObject({ calls: [{ name: 'job_list', arguments: '{}' }] }))
+  it('tools takes arguments as values or as text', () =>
+    expect(parse('tools', '[{"name":"a","arguments":{"x":1}},{"name":"b","arguments":"{}"}]')).toMatchObject({
+      calls: [{ name: 'a', arguments: '{"x":1}' }, { name: 'b', arguments: '{}' }],
+    }))
+  it('catalogue, replay, help', () =>
+    expect([parse('catalogue'), parse('replay', 'log'), parse()]).toEqual([{ command: 'catalogue' }, { command: 'replay', log: 'log' }, { command: 'help' }]))
+})
+
+describe('bad command lines say what to do', () => {
+  const refuse = (argv: string[], message: string) => expect(() => parse(...argv)).toThrow(message)
+  it('unknown command', () => refuse(['fly'], 'Use run, tool, tools, catalogue or replay'))
+  it('unknown flag', () => refuse(['run', '--fly'], '--fly'))
+  it('no prompt', () => refuse(['run', '--base-url', 'http://x', '--model', 'm'], 'needs --prompt'))
+  it('two prompts', () => refuse(['run', '--prompt', 'a', '--prompt-file', 'b'], 'not both'))
+  it('no way to a model', () => refuse(['run', '--prompt', 'a'], 'needs --base-url'))
+  it('no model', () => refuse(['run', '--prompt', 'a', '--base-url', 'http://x'], 'needs --model'))
+  it('bad address', () => refuse(['run', '--prompt', 'a', '--base-url', 'nowhere', '--model', 'm'], 'is not an address'))
+  it('bad permissions', () => refuse(['tool', 'read', '{}', '--permissions', 'maybe'], 'allow or deny'))
+  it('bad step cap', () => refuse(['run', '--prompt', 'a', '--base-url', 'http://x', '--model', 'm', '--max-steps', '-1'], '--max-steps'))
+  it('no tool', () => refuse(['tool'], 'needs the name'))
+  it('calls that are no JSON', () => refuse(['tools', '[{'], 'not JSON'))
+  it('calls that are no list', () => refuse(['tools', '{}'], 'JSON list'))
+  it('a call without a name', () => refuse(['tools', '[{"arguments":{}}]'], 'Call 1'))
+  it('no log', () => refuse(['replay'], 'path of a log'))
+  it('too many arguments', () => refuse(['catalogue', 'x'], 'x'))
+})
