@@ -54,13 +54,24 @@ export interface AgentOptions {
   readonly reasoningEffort?: string
 }
 
+/** Runs before anybody else hears of the agent; a throw takes the whole agent back. */
+export type AgentSetUp = (agent: Agent) => void | Promise<void>
+
 /** The live agents. A failed set-up rolls everything back. */
 export interface Agents {
-  create(options: { readonly cwd: string; readonly preset?: string; readonly agent?: AgentOptions }): Promise<Agent>
-  resume(sessionId: string): Promise<Agent>
+  /** Errors: `PresetError` `UNKNOWN_PRESET`, `PRESET_BROKEN`. */
+  create(options: {
+    readonly cwd: string
+    readonly preset?: string
+    readonly agent?: AgentOptions
+    readonly owner?: Agent
+    readonly setUp?: AgentSetUp
+  }): Promise<Agent>
+  /** The live agent of a session, made when there is none. What waited when its host went waits again. Errors: as `Sessions.open`. */
+  resume(sessionId: string, setUp?: AgentSetUp): Promise<Agent>
   live(sessionId: string): Agent | undefined
   list(): readonly Agent[]
-  /** Model, effort and limits for the next request. */
+  /** Model, effort and limits for the next request, in the place of all earlier ones. Errors: `RangeError` for a bad `maxTokens`. */
   configure(sessionId: string, options: AgentOptions): void
   optionsOf(sessionId: string): AgentOptions
   /** The preset a session runs on. */

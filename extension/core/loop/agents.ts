@@ -1,0 +1,244 @@
+import type { BlobStore } from '../../capabilities/blob-store.ts'
+import type { Clock } from '../../capabilities/clock.ts'
+import type { Logger } from '../../capabilities/logger.ts'
+import type { Machine } from '../../capabilities/machine.ts'
+import type { Context, Kernel, Plugin } from '../kernel/plugin.ts'
+import type { SessionEvent } from '../log/event.ts'
+import { PresetError } from '../presets/preset.ts'
+import type { Agent } from '../session/agent.ts'
+import { SessionError } from '../session/session.ts'
+import type { Session } from '../session/session.ts'
+import { settings } from '../settings/specs.ts'
+import { LiveAgent } from './agent.ts'
+import { failureFrom } from './failure.ts'
+import type { AgentOptions, Agents, AgentSetUp } from './points.ts'
+import type { LoopServices, RequestDefaults } from './turn-context.ts'
+
+export interface AgentsOptions {
+  readonly kernel: Kernel
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly machine: Pick<Machine, 'randomId'>
+  readonly blobs: Pick<BlobStore, 'getAttachment'>
+}
+
+/** The plugin that offers the live agents. Source: runtime specification 10.5. */
+export function createAgentsPlugin(options: AgentsOptions): Plugin {
+  return {
+    name: 'agents',
+    inject: ['sessions', 'tools', 'models', 'systemPrompt', 'settings', 'presets'],
+    apply(ctx) {
+      const agents = new LiveAgents(ctx, options)
+      ctx.provide('agents', agents)
+      return () => agents.dispose()
+    },
+  }
+}
+
+interface Publication {
+  readonly session: Session
+  readonly preset: string
+  readonly options: AgentOptions
+  readonly source: 'startup' | 'resume'
+  readonly owner?: Agent | undefined
+  readonly setUp?: AgentSetUp | undefined
+}
+
+class LiveAgents implements Agents {
+  readonly #ctx: Context
+  readonly #kernel: Kernel
+  readonly #loop: LoopServices
+  readonly #live = new Map<string, { readonly agent: LiveAgent; preset: string }>()
+  /** Sessions on their way to an agent, so that two that ask get the same one. */
+  readonly #resuming = new Map<string, Promise<Agent>>()
+
+  constructor(ctx: Context, { kernel, clock, logger, machine, blobs }: AgentsOptions) {
+    this.#ctx = ctx
+    this.#kernel = kernel
+    this.#loop = {
+      dispatch: kernel.dispatch,
+      clock,
+      logger,
+      newId: () => machine.randomId(),
+      tools: ctx.tools,
+      models: ctx.models,
+      systemPrompt: ctx.systemPrompt,
+      loadAttachment: (sessionId, attachmentId) => blobs.getAttachment(sessionId, attachmentId),
+      maxParallelToolCalls: () => ctx.settings.get(settings.agentMaxParallelToolCalls),
+      maxStepsPerTurn: () => ctx.settings.get(settings.agentMaxStepsPerTurn),
+      defaults: () => defaultsFrom(ctx),
+    }
+  }
+
+  async create({ cwd, preset = this.#ctx.presets.defaultId(), agent: options = {}, owner, setUp }: Parameters<Agents['create']>[0]): Promise<Agent> {
+    checkOptions(options)
+    // A preset that does not exist is found out before a session is made.
+    this.#ctx.presets.scopeOf(preset)
+    const session = await this.#ctx.sessions.create({ cwd, agentPreset: preset })
+    return this.#publish({ session, preset, options, source: 'startup', owner, setUp })
+  }
+
+  async resume(sessionId: string, setUp?: AgentSetUp): Promise<Agent> {
+    const live = this.live(sessionId)
+    if (live && !live.isDisposed) return live
+    const under = this.#resuming.get(sessionId)
+    if (under) return under
+    const work = this.#resume(sessionId, setUp).finally(() => this.#resuming.delete(sessionId))
+    this.#resuming.set(sessionId, work)
+    return work
+  }
+
+  async #resume(sessionId: string, setUp: AgentSetUp | undefined): Promise<Agent> {
+    // One that is being closed gives its log back first.
+    await this.#live.get(sessionId)?.agent.dispose()
+    const session = this.#ctx.sessions.live(sessionId) ?? (await this.#ctx.sessions.open(sessionId))
+    const events = session.events()
+    const preset = this.#usablePreset(effectivePreset(session, events) ?? this.#ctx.presets.defaultId())
+    return this.#publish({ session, preset, options: optionsFrom(events), source: 'resume', setUp })
+  }
+
+  live(sessionId: string): Agent | undefined {
+    return this.#live.get(sessionId)?.agent
+  }
+
+  list(): readonly Agent[] {
+    return [...this.#live.values()].map(({ agent }) => agent)
+  }
+
+  configure(sessionId: string, options: AgentOptions): void {
+    checkOptions(options)
+    this.#known(sessionId).agent.options = options
+  }
+
+  optionsOf(sessionId: string): AgentOptions {
+    return this.#known(sessionId).agent.options
+  }
+
+  presetOf(sessionId: string): string {
+    return this.#known(sessionId).preset
+  }
+
+  selectPreset(sessionId: string, preset: string): void {
+    const known = this.#known(sessionId)
+    const { session, scope } = known.agent
+    if (session.events().some(({ type }) => type === 'turn/start')) {
+      throw new PresetError('AGENT_PRESET_LOCKED', 'The preset of a conversation is fixed once it has begun. Start a new one to use another preset.')
+    }
+    const layer = this.#ctx.presets.scopeOf(preset)
+    if (known.preset === preset) return
+    session.append({ type: 'agent-preset/selected', data: { agentPreset: preset } })
+    this.#kernel.rebindScope(scope, layer)
+    known.preset = preset
+    this.#kernel.dispatch.emit('agent-preset/selected', scope, [sessionId, preset])
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.allSettled(this.#resuming.values())
+    await Promise.all(this.list().map((agent) => agent.dispose()))
+  }
+
+  /** Nobody hears of an agent before it is complete, and a veto takes everything back. */
+  async #publish({ session, preset, options, source, owner, setUp }: Publication): Promise<Agent> {
+    const { dispatch } = this.#kernel
+    const scope = this.#kernel.createScope(`agent ${session.id}`, this.#ctx.presets.scopeOf(preset))
+    let agent: LiveAgent | undefined
+    try {
+      agent = new LiveAgent({
+        session,
+        scope,
+        loop: this.#loop,
+        options,
+        ...(owner && { owner }),
+        tearDown: (gone) => this.#tearDown(gone),
+      })
+      await setUp?.(agent)
+      this.#live.set(session.id, { agent, preset })
+      dispatch.emitStrict('agent/created', scope, [agent])
+    } catch (error) {
+      if (agent) await agent.dispose()
+      else await this.#release(session, scope)
+      throw error
+    }
+    dispatch.emit('agent/session-start', scope, [agent, source])
+    return agent
+  }
+
+  async #tearDown(agent: Agent): Promise<void> {
+    const { dispatch } = this.#kernel
+    const wasPublished = this.#live.get(agent.id)?.agent === agent
+    if (wasPublished) {
+      await this.#contained(agent.id, dispatch.parallel('agent/disposing', agent.scope, [agent]))
+      dispatch.emit('agent/disposed', agent.scope, [agent])
+    }
+    try {
+      await this.#release(agent.session, agent.scope)
+    } finally {
+      if (wasPublished) this.#live.delete(agent.id)
+    }
+  }
+
+  async #release(session: Session, scope: Agent['scope']): Promise<void> {
+    await this.#contained(session.id, this.#kernel.disposeScope(scope))
+    await this.#contained(session.id, session.close())
+  }
+
+  /** One part that fails to stop must not keep the others running. */
+  async #contained(sessionId: string, work: Promise<void>): Promise<void> {
+    try {
+      await work
+    } catch (error) {
+      this.#loop.logger.error('A part of an agent did not stop cleanly.', { session: sessionId, error: failureFrom(error).message })
+    }
+  }
+
+  #known(sessionId: string): { readonly agent: LiveAgent; preset: string } {
+    const known = this.#live.get(sessionId)
+    if (!known) throw new SessionError('SESSION_NOT_FOUND', `Session ${sessionId} is not open. Open it first.`)
+    return known
+  }
+
+  /** A session whose preset is gone opens with the one that can do least, never with one that can do more. */
+  #usablePreset(preset: string): string {
+    try {
+      this.#ctx.presets.scopeOf(preset)
+      return preset
+    } catch (error) {
+      if (!(error instanceof PresetError)) throw error
+      this.#loop.logger.warn('The preset of a session cannot be used; it opens with the preset ask.', { preset, reason: error.message })
+      return 'ask'
+    }
+  }
+}
+
+function defaultsFrom(ctx: Context): RequestDefaults {
+  const read = ctx.settings
+  const reasoningEffort = read.get(settings.modelReasoningEffort)
+  const maxTokens = read.get(settings.modelMaxTokens)
+  const temperature = read.get(settings.modelTemperature)
+  return {
+    provider: read.get(settings.modelProvider),
+    model: read.get(settings.modelName),
+    ...(reasoningEffort !== null && { reasoningEffort }),
+    ...(maxTokens !== null && { maxTokens }),
+    ...(temperature !== null && { temperature }),
+  }
+}
+
+/** The log says it last, the header first. */
+function effectivePreset(session: Session, events: readonly SessionEvent[]): string | undefined {
+  const chosen = events.findLast((event) => event.type === 'agent-preset/selected')
+  return chosen?.data.agentPreset ?? session.header.agentPreset
+}
+
+/** What the last request was made with. */
+function optionsFrom(events: readonly SessionEvent[]): AgentOptions {
+  const config = events.findLast((event) => event.type === 'request/header')?.data.header.config
+  if (!config) return {}
+  const { provider, model, maxTokens, reasoningEffort } = config
+  return { provider, model, ...(maxTokens !== undefined && { maxTokens }), ...(reasoningEffort !== undefined && { reasoningEffort }) }
+}
+
+function checkOptions({ maxTokens }: AgentOptions): void {
+  if (maxTokens === undefined || (Number.isSafeInteger(maxTokens) && maxTokens > 0)) return
+  throw new RangeError(`An answer cannot have ${maxTokens} tokens at most; give a whole number of 1 or more, or none.`)
+}

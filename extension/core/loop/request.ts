@@ -1,0 +1,102 @@
+import { deepFreeze } from '../../base/json.ts'
+import type { Message } from '../log/message.ts'
+import type { RequestHeader } from '../log/event.ts'
+import type { CallConfiguration, ModelAdapter, ModelInfo, ModelRequest } from '../model/contract.ts'
+import type { Session } from '../session/session.ts'
+import type { AgentLog } from './agent-log.ts'
+
+export interface RequestParts {
+  readonly config: CallConfiguration
+  readonly system: string
+  readonly tools: NonNullable<RequestHeader['tools']>
+  readonly contextWindow: number | undefined
+}
+
+/**
+ * What the requests of one agent have in common, told to the log when it is new or changed.
+ *
+ * An unchanged header keeps its objects, so that two requests in a row are byte for byte the same up to what was added.
+ * Source: runtime specification 10.2, 10.4.
+ */
+export class RequestHistory {
+  readonly #log: AgentLog
+  #isFirst = true
+  #header: RequestHeader | null = null
+  #headerText = ''
+  #contextText = ''
+  #lastSeq = -1
+
+  constructor(log: AgentLog) {
+    this.#log = log
+  }
+
+  /** `seq` of the newest event written here; -1 before the first. */
+  get lastSeq(): number {
+    return this.#lastSeq
+  }
+
+  /** Write what changed. Gives the header that holds. */
+  record(parts: RequestParts): RequestHeader {
+    this.#recordHeader(parts)
+    this.#recordContext(parts)
+    this.#isFirst = false
+    return this.#header as RequestHeader
+  }
+
+  #recordHeader({ config, system, tools }: RequestParts): void {
+    const header: RequestHeader = { config, ...(system !== '' && { system }), ...(tools.length > 0 && { tools }) }
+    const text = JSON.stringify(header)
+    if (!this.#isFirst && text === this.#headerText) return
+    const reason = this.#isFirst ? (hasHeader(this.#log.session) ? 'resume' : 'initial') : 'change'
+    const written = this.#log.append<'request/header'>({ type: 'request/header', data: { header, reason } })
+    this.#header = written.data.header
+    this.#lastSeq = written.seq
+    this.#headerText = text
+  }
+
+  #recordContext({ config: { provider, model }, contextWindow }: RequestParts): void {
+    const data = { provider, model, ...(contextWindow !== undefined && { contextWindow }) }
+    const text = JSON.stringify(data)
+    if (text === this.#contextText) return
+    this.#lastSeq = this.#log.append({ type: 'request/context', data }).seq
+    this.#contextText = text
+  }
+}
+
+const hasHeader = (session: Session) => session.events().some(({ type }) => type === 'request/header')
+
+/** A frozen request over a header and the messages of the log. */
+export function requestFrom(parts: {
+  readonly header: RequestHeader
+  readonly messages: readonly Message[]
+  readonly sessionId: string
+  readonly signal: AbortSignal
+  readonly loadAttachment: (attachmentId: string) => Promise<Uint8Array>
+}): ModelRequest {
+  const { header, messages, sessionId, signal, loadAttachment } = parts
+  return Object.freeze({
+    ...(header.system !== undefined && { system: header.system }),
+    tools: deepFreeze(header.tools ?? []),
+    // Messages are frozen by the log; the list is the session's own when that is frozen too.
+    messages: Object.isFrozen(messages) ? messages : Object.freeze([...messages]),
+    config: deepFreeze(header.config),
+    sessionId,
+    purpose: 'turn',
+    signal,
+    loadAttachment,
+  })
+}
+
+/** Facts about the model in use, asked for once while adapter and model stay the same. */
+export class ModelFacts {
+  #known: { readonly adapter: ModelAdapter; readonly model: string; readonly info: ModelInfo } | null = null
+
+  /** Undefined for a route without an adapter, which a middleware may serve. Errors: `ModelError` `UNKNOWN_MODEL`. */
+  async of(adapter: ModelAdapter | undefined, model: string): Promise<ModelInfo | undefined> {
+    if (!adapter) return undefined
+    if (this.#known?.adapter === adapter && this.#known.model === model) return this.#known.info
+    const info = await adapter.resolveModel(model)
+    this.#known = { adapter, model, info }
+    return info
+  }
+}

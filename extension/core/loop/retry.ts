@@ -1,0 +1,101 @@
+import type { Clock } from '../../capabilities/clock.ts'
+import type { Machine } from '../../capabilities/machine.ts'
+import type { Context, Plugin } from '../kernel/plugin.ts'
+import type { Failure, FailureCode, RetryPolicy } from '../model/contract.ts'
+import type { Agent } from '../session/agent.ts'
+import { settings } from '../settings/specs.ts'
+
+/** Failures that pass by themselves. Source: runtime specification 16.4. */
+const passing: ReadonlySet<FailureCode> = new Set(['EMPTY_RESPONSE', 'RATE_LIMIT', 'SERVER', 'TIMEOUT', 'TRANSPORT'])
+
+interface RetryOptions {
+  readonly clock: Clock
+  readonly machine: Pick<Machine, 'randomId'>
+}
+
+/**
+ * Sends a request again that failed for a passing reason, in the same step, after a wait that grows.
+ *
+ * A wait the provider asks for is kept to when it is no longer than the longest wait; a longer one ends the turn in
+ * `normal` mode and is not kept to in `always` mode. Every wait and every new attempt is in the log; a cancel ends the wait.
+ * Source: runtime specification 16.4; the policy of the adapter, else the settings `llm.retry.*`.
+ */
+export function createRetryPlugin({ clock, machine }: RetryOptions): Plugin {
+  return {
+    name: 'retry',
+    inject: ['settings'],
+    apply(ctx) {
+      const counts = new WeakMap<Agent, { readonly key: string; readonly retry: number }>()
+      ctx.on('agent/request-error', async (request, next) => {
+        const { agent, turn, step, provider, failure, signal } = request
+        const policyKey = request.retryPolicy ? 'provider' : 'settings'
+        const policy = request.retryPolicy ?? policyFrom(ctx)
+        const key = JSON.stringify([turn, step, provider, policyKey])
+        const known = counts.get(agent)
+        const retry = known?.key === key ? known.retry + 1 : 1
+        const delayMs = delayFor(policy, { failure, retry, chance: chanceFrom(machine.randomId()) })
+        if (delayMs === null) return next()
+        counts.set(agent, { key, retry })
+        const retryId = machine.randomId()
+        const { mode, maxRetries } = policy
+        agent.session.append({
+          type: 'llm/retry',
+          data: { retryId, turn, step, provider, mode, policyKey, retry, ...(mode === 'normal' && { maxRetries }), delayMs, failure },
+        })
+        if (!(await waited(clock, delayMs, signal))) return { kind: 'fail' }
+        agent.session.append({ type: 'llm/retry-started', data: { retryId, turn, step, retry } })
+        return { kind: 'retry' }
+      })
+    },
+  }
+}
+
+/**
+ * Milliseconds to wait before retry number `retry` (from 1), or null to give up.
+ *
+ * `chance` from 0 to 1 spreads the wait evenly to both sides.
+ */
+export function delayFor(
+  policy: RetryPolicy,
+  { failure, retry, chance }: { readonly failure: Failure; readonly retry: number; readonly chance: number },
+): number | null {
+  const { mode, maxRetries, initialDelayMs, maxDelayMs, jitter } = policy
+  if (!passing.has(failure.code)) return null
+  if (mode === 'normal' && retry > maxRetries) return null
+  const asked = failure.providerRetryAfterMs
+  if (asked !== undefined && asked <= maxDelayMs) return asked
+  if (asked !== undefined && mode === 'normal') return null
+  const grown = Math.min(initialDelayMs * 2 ** (retry - 1), maxDelayMs)
+  return Math.round(grown * (1 + jitter * (2 * chance - 1)))
+}
+
+function policyFrom(ctx: Context): RetryPolicy {
+  const read = ctx.settings
+  return {
+    mode: read.get(settings.llmRetryMode),
+    maxRetries: read.get(settings.llmRetryMaxRetries),
+    initialDelayMs: read.get(settings.llmRetryInitialDelayMs),
+    maxDelayMs: read.get(settings.llmRetryMaxDelayMs),
+    jitter: read.get(settings.llmRetryJitter),
+  }
+}
+
+/** False when the signal fired first. */
+function waited(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false)
+  return new Promise((resolve) => {
+    const stop = clock.schedule(delayMs, () => {
+      signal.removeEventListener('abort', onAbort)
+      resolve(true)
+    })
+    const onAbort = () => {
+      stop()
+      resolve(false)
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
+/** An even number from 0 to 1 out of a random id. */
+const chanceFrom = (id: string): number => Number.parseInt(id.slice(-8), 16) / 0xffff_ffff
+

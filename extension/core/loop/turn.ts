@@ -1,0 +1,102 @@
+import type { TurnEndReason } from '../log/event.ts'
+import { failureFrom } from './failure.ts'
+import { giveBack, runStep, selected } from './step.ts'
+import type { StepEntry, StepOutcome } from './step.ts'
+import type { TurnContext } from './turn-context.ts'
+
+/**
+ * One turn: from the claim of what waits to the model's natural stop.
+ *
+ * Every turn that starts ends in the log, whatever happens in between.
+ * Errors: only when `turn/start` or `turn/end` cannot be written.
+ * Source: runtime specification 10.2.
+ */
+export async function runTurn(context: TurnContext): Promise<TurnEndReason> {
+  const { log, turn } = context
+  log.append({ type: 'turn/start', data: { turn } })
+  context.onStarted()
+  const place = { step: 0 }
+  const reason = await reasonOf(context, place)
+  context.onEnding()
+  log.append({ type: 'turn/end', data: { turn, reason } })
+  return reason
+}
+
+async function reasonOf(context: TurnContext, place: { step: number }): Promise<TurnEndReason> {
+  const { loop, agent, turn, signal } = context
+  try {
+    const reason = await runSteps(context, place)
+    return signal.aborted ? { kind: 'aborted', reason: context.cancellation().cause } : reason
+  } catch (error) {
+    if (signal.aborted) return { kind: 'aborted', reason: context.cancellation().cause }
+    const failure = failureFrom(error)
+    loop.dispatch.emit('agent/error', agent.scope, [{ agent, turn, step: place.step, error: failure }])
+    return { kind: 'error', failure }
+  }
+}
+
+async function runSteps(context: TurnContext, place: { step: number }): Promise<TurnEndReason> {
+  const { signal } = context
+  let isCut = false
+  /** Whether the model has something new to answer to without any message. */
+  let hasNews = context.isContinuation
+  const ended = (): TurnEndReason => (isCut ? { kind: 'max-tokens' } : { kind: 'completed' })
+  for (;;) {
+    const paused = pauseAt(context, place.step)
+    if (paused) return paused
+    place.step++
+    const entry = await enter(context, place.step)
+    if (entry === 'rejected') return { kind: 'blocked' }
+    if (entry.messages.length === 0 && !hasNews) return ended()
+    const outcome = await runStep(context, entry)
+    signal.throwIfAborted()
+    isCut ||= outcome.isCut
+    hasNews = outcome.hasCalls
+    if (!(await goesOn(context, outcome))) return ended()
+  }
+}
+
+/** At the cap the person decides: nothing more is claimed, and Continue starts the next turn. */
+function pauseAt({ loop, log, turn }: TurnContext, step: number): TurnEndReason | undefined {
+  const limit = loop.maxStepsPerTurn()
+  if (limit === 0 || step < limit) return undefined
+  log.append({ type: 'turn/paused', ignorable: true, data: { turn, step, cap: 'steps', limit } })
+  return { kind: 'paused', cap: 'steps', limit }
+}
+
+/** Claim what waits, put the prompt together and let the listeners of `agent/pre-step` judge what comes in. */
+async function enter(context: TurnContext, step: number): Promise<StepEntry | 'rejected'> {
+  const { loop, agent, turn, signal, inbox } = context
+  const claimed = inbox.claim(turn, step === 1)
+  try {
+    const selection = { options: context.options(), defaults: loop.defaults() }
+    const { provider, model } = selected(selection)
+    const cwd = agent.session.header.cwd ?? ''
+    const prompt = await loop.systemPrompt.assemble({ agent, scope: agent.scope, provider, model, cwd, step })
+    signal.throwIfAborted()
+    const place = { agent, turn, step, signal, messages: claimed.all }
+    const decision = await loop.dispatch.waterfall('agent/pre-step', agent.scope, [place], async () => ({
+      kind: 'enter' as const,
+      messages: claimed.all,
+    }))
+    signal.throwIfAborted()
+    if (decision.kind === 'reject') return 'rejected'
+    const surroundings = { text: prompt.runtimeContext, sections: prompt.runtimeSections }
+    return { step, system: prompt.system, surroundings, messages: decision.messages, claimed, selection }
+  } catch (error) {
+    if (signal.aborted) giveBack(context, claimed)
+    // The words of the person did not reach the talk; they wait on, to be sent again or edited.
+    else inbox.putBack(claimed)
+    throw error
+  }
+}
+
+/** After a step: the model has results to answer to, something new waits, or a listener of `agent/turn-stopping` steers. */
+async function goesOn({ loop, agent, turn, signal, inbox }: TurnContext, { hasCalls, concludesTurn }: StepOutcome): Promise<boolean> {
+  if (hasCalls && !concludesTurn) return true
+  if (inbox.lists.nextStep.length > 0) return true
+  if (concludesTurn) return false
+  await loop.dispatch.serial('agent/turn-stopping', agent.scope, [{ agent, turn, signal }])
+  signal.throwIfAborted()
+  return inbox.lists.nextStep.length > 0
+}
