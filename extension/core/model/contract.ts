@@ -32,10 +32,8 @@ export interface ProviderInfo {
   readonly name: string
   /** Not a model at all but a written script; the view says so plainly. */
   readonly isScripted?: true
-  /** Name of the key in the secrets, when it takes one. */
+  /** Name of the key in the secrets, when it needs one. */
   readonly keyName?: string
-  /** It answers without a key too, as local servers do. */
-  readonly isKeyOptional?: true
   /** Runs on this machine. */
   readonly isLocal?: true
 }

@@ -52,13 +52,16 @@ export function createOpenAiCompatibleAdapter(parts: AdapterParts): ModelAdapter
     provider: {
       id: config.id,
       name: config.name,
-      ...(config.keyName !== null && { keyName: config.keyName }),
-      ...(config.isKeyOptional && { isKeyOptional: true }),
+      ...(config.keyName !== null && !config.isKeyOptional && { keyName: config.keyName }),
       ...(config.isLocal && { isLocal: true }),
     },
     retryPolicy: config.retryPolicy,
     async listModels(signal) {
-      const models = await list(signal)
+      const models = await list(signal).catch((error: unknown) => {
+        // Without a key the server cannot be asked; what is known beforehand can be shown.
+        if (error instanceof ModelError && error.code === 'MISSING_CREDENTIAL') return []
+        throw error
+      })
       const known = Object.keys(config.models).filter((id) => !models.some((model) => model.id === id))
       return [...known, ...models.map(({ id }) => id)].map(infoOf)
     },

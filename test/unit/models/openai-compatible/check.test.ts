@@ -98,6 +98,12 @@ describe('the list of models', () => {
     expect(await adapter.resolveModel('router')).toMatchObject({ contextWindow: 1000 })
   })
 
+  it('holds what is known beforehand while the key is missing', async () => {
+    const { url, requests } = await start({ steps: [] })
+    const models = await adapterFor(url, { entry: { keyName: 'MY_KEY', models: ['a', 'b'] } }).listModels(new AbortController().signal)
+    expect([models.map(({ id }) => id), requests]).toEqual([['a', 'b'], []])
+  })
+
   it('fails with the reason', async () => {
     const { url } = await start({ steps: [], apiKey: 'right' })
     await expect(adapterFor(url).listModels(new AbortController().signal)).rejects.toThrow(expect.objectContaining({ code: 'AUTH' }))
