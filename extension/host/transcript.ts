@@ -19,7 +19,6 @@ import { ChangedFiles } from './changed-files.ts'
 import { cutMiddle } from './clamp-view.ts'
 import { contextTitle, textOf } from './describe-context.ts'
 import { argumentsFrom, presentCall, presentResult, type FindPresenters } from './present-tool.ts'
-import { isQuietEvent } from './quiet-events.ts'
 
 export type RowChange = Extract<ViewChange, { change: 'row' | 'append' | 'remove-row' }>
 
@@ -46,10 +45,12 @@ const emptyUsage: UsageView = { inputTokens: 0, outputTokens: 0, cacheRead: 0, r
 export class Transcript {
   readonly #find: FindPresenters
   readonly #l10n: Localization
+  readonly #isKnownEvent: (type: string) => boolean
   #rows: Row[] = []
   readonly #indexes = new Map<string, number>()
   /** By call id; a provider that repeats ids means the latest one. */
   readonly #calls = new Map<string, Call>()
+  readonly #places = new Map<string, Call>()
   /** Call ids by the approval that waits. */
   readonly #approvals = new Map<string, string>()
   #turn: OpenTurn | null = null
@@ -60,9 +61,15 @@ export class Transcript {
   #contextTokens: number | null = null
   #changes: RowChange[] = []
 
-  constructor(sources: { readonly find: FindPresenters; readonly l10n: Localization }) {
+  constructor(sources: {
+    readonly find: FindPresenters
+    readonly l10n: Localization
+    /** Known events without a row stay quiet; others are shown as skipped. */
+    readonly isKnownEvent: (type: string) => boolean
+  }) {
     this.#find = sources.find
     this.#l10n = sources.l10n
+    this.#isKnownEvent = sources.isKnownEvent
   }
 
   get total(): number {
@@ -93,8 +100,14 @@ export class Transcript {
     return this.#indexes.get(rowId)
   }
 
+  /** The latest call of that id. */
   call(callId: string): CallPlace | undefined {
     return this.#calls.get(callId)
+  }
+
+  /** The call that a row shows. */
+  callOf(rowId: string): CallPlace | undefined {
+    return this.#places.get(rowId)
   }
 
   /** Fold one event in; gives what changed, in order. */
@@ -325,7 +338,9 @@ export class Transcript {
     const open = this.#calls.get(call.callId)
     if (open !== undefined && open.step === step) return open.rowId
     const rowId = idOf(call.seq, call.part)
-    this.#calls.set(call.callId, { rowId, tool: call.name, callSeq: null, resultSeq: null, step, argumentsText: null, args: null })
+    const opened: Call = { rowId, tool: call.name, callSeq: null, resultSeq: null, step, argumentsText: null, args: null }
+    this.#calls.set(call.callId, opened)
+    this.#places.set(rowId, opened)
     step.rowIds.push(rowId)
     this.#put({
       kind: 'tool',
@@ -499,7 +514,7 @@ export class Transcript {
 
   #other(event: SessionEvent): void {
     const type: string = event.type
-    if (isQuietEvent(type)) return
+    if (this.#isKnownEvent(type)) return
     this.#notice(event, 'info', this.#l10n.t('Skipped an entry that this version does not know: {type}', { type }))
   }
 
@@ -538,7 +553,10 @@ export class Transcript {
     const index = this.#indexes.get(rowId)
     if (index === undefined) return
     const row = this.#rows[index]
-    if (row?.kind === 'tool') this.#calls.delete(row.callId)
+    if (row?.kind === 'tool') {
+      this.#calls.delete(row.callId)
+      this.#places.delete(rowId)
+    }
     this.#rows.splice(index, 1)
     this.#indexes.delete(rowId)
     for (let later = index; later < this.#rows.length; later += 1) {

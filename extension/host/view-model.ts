@@ -43,6 +43,11 @@ export class ViewModel {
     this.#changes.emit({ kind: 'state', key })
   }
 
+  /** As `set`, without telling the pages: they know, or get it with their next snapshot. */
+  keep<Key extends ViewStateKey>(key: Key, value: SideState[Key]): void {
+    this.#state = { ...this.#state, [key]: value }
+  }
+
   show(transcript: Transcript | null): void {
     this.#transcript = transcript
     this.#changes.emit({ kind: 'reset' })

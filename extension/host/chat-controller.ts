@@ -1,0 +1,997 @@
+import type { Undo } from '../base/undo.ts'
+import type { AttentionButton } from '../capabilities/attention.ts'
+import type { SessionEvent } from '../core/log/event.ts'
+import type { UserMessage } from '../core/log/message.ts'
+import type { AgentOptions } from '../core/loop/points.ts'
+import type { ApprovalRequest } from '../core/policy/approval.ts'
+import type { Agent } from '../core/session/agent.ts'
+import type { Session, SessionSummary } from '../core/session/session.ts'
+import { settings as specs } from '../core/settings/specs.ts'
+import type { HostMessage, ViewMessage } from '../protocol/messages.ts'
+import type { ComposerView, SessionListItem, SessionView } from '../protocol/view-state.ts'
+import { assertNever } from '../base/assert-never.ts'
+import { ApprovalPrompts, alwaysAnswer } from './approval-prompts.ts'
+import { Artifacts, imageTypeOf, type ShownSession } from './artifacts.ts'
+import type { ChatCapabilities, ChatServices } from './chat-services.ts'
+import { approvalView, questionSetView, queueView, tasksView } from './docks.ts'
+import { Drafts } from './drafts.ts'
+import { ModelChooser } from './model-choice.ts'
+import { Notices, type NoticeAction } from './notices.ts'
+import type { FindPresenters } from './present-tool.ts'
+import { SessionTranscripts } from './session-transcripts.ts'
+import { statusOf } from './status.ts'
+import type { ViewChannel } from './view-channel.ts'
+import { createViewFeed } from './view-feed.ts'
+import type { ParsedMessage } from './view-messages.ts'
+import { ViewModel } from './view-model.ts'
+
+/** What the palette, the status bar and the keys can ask for. */
+export type ChatCommand =
+  | 'new-session'
+  | 'open-session'
+  | 'rename-session'
+  | 'delete-session'
+  | 'stop'
+  | 'continue'
+  | 'choose-model'
+  | 'choose-preset'
+  | 'choose-permission'
+  | 'set-api-key'
+  | 'check-connection'
+  | 'approvals'
+  | 'menu'
+
+/** The session that was open is open again after a reload. */
+const OPEN_SESSION_KEY = 'openSession'
+/** Changes of the session list are gathered for this long. */
+const LIST_AFTER_MS = 150
+/** UTF-16 units of one message of the person; more belongs in a file. */
+const MAX_MESSAGE_LENGTH = 1_000_000
+
+interface Parts {
+  readonly capabilities: ChatCapabilities
+  readonly services: ChatServices
+  readonly isKnownEvent: (type: string) => boolean
+}
+
+interface Shown extends ShownSession {
+  /** Null for a session that another window writes. */
+  readonly agent: Agent | null
+}
+
+/** Choices for the session that the next message begins. */
+interface NextSession {
+  readonly preset: string | null
+  readonly permission: ComposerView['permission'] | null
+  readonly options: AgentOptions | null
+}
+
+const noChoices: NextSession = { preset: null, permission: null, options: null }
+
+/**
+ * Behind every page of the chat: turns the person's intents into calls of the services, and what happens into view state.
+ *
+ * Nothing here knows the editor or a page's drawing; every decision runs under fakes.
+ */
+export class ChatController {
+  readonly #world: ChatCapabilities
+  readonly #services: ChatServices
+  readonly #model: ViewModel
+  readonly #transcripts: SessionTranscripts
+  readonly #drafts: Drafts
+  readonly #notices: Notices
+  readonly #chooser: ModelChooser
+  readonly #artifacts: Artifacts
+  readonly #prompts: ApprovalPrompts
+  readonly #undos: Undo[] = []
+  #shown: Shown | null = null
+  #next: NextSession = noChoices
+  /** Grows with each change of what is shown, so that a slow opening does not overtake a later one. */
+  #showing = 0
+  #listTimer: Undo | null = null
+  #isDisposed = false
+
+  constructor({ capabilities, services, isKnownEvent }: Parts) {
+    this.#world = capabilities
+    this.#services = services
+    const { clock, editor, l10n, logger } = capabilities
+    const onError = (error: unknown) => this.#logError(error)
+    this.#model = new ViewModel(
+      {
+        session: null,
+        composer: {
+          draft: '',
+          canSend: true,
+          blockedBy: null,
+          preset: '',
+          presets: [],
+          permission: 'workspace-write',
+          model: null,
+        },
+        approvals: [],
+        questions: [],
+        queue: [],
+        tasks: null,
+        sessions: [],
+        notices: [],
+        isTrusted: capabilities.workspace.isTrusted(),
+      },
+      onError,
+    )
+    this.#transcripts = new SessionTranscripts({
+      clock,
+      l10n,
+      isKnownEvent,
+      find: (sessionId) => this.#findPresenters(sessionId),
+      onRows: (sessionId, changes) => {
+        if (sessionId === this.#shown?.session.id) this.#model.rowsChanged(changes)
+      },
+    })
+    this.#drafts = new Drafts({ memento: capabilities.memento, clock, onError })
+    this.#notices = new Notices((views) => this.#model.set('notices', views))
+    this.#chooser = new ModelChooser({
+      models: services.models,
+      settings: services.settings,
+      source: capabilities.settings,
+      secrets: capabilities.secrets,
+      editor,
+      clock,
+      l10n,
+    })
+    this.#artifacts = new Artifacts({ editor, blobs: capabilities.blobs, l10n })
+    this.#prompts = new ApprovalPrompts({
+      approvals: services.approvals,
+      attention: capabilities.attention,
+      editor,
+      l10n,
+      describe: (request) => this.#approvalView(request),
+      onError,
+    })
+    logger.debug('The chat is composed.')
+  }
+
+  /** Begin to follow what happens, and open what was open before the window was loaded again. */
+  async start(): Promise<void> {
+    const { approvals, projections, questions, settings } = this.#services
+    const { secrets, workspace } = this.#world
+    this.#undos.push(
+      approvals.attach(),
+      questions.attach(),
+      approvals.onDidChange(() => this.#refreshWaiting()),
+      questions.onDidChange(() => this.#refreshWaiting()),
+      this.#services.permissions.onDidChange(() => this.#refreshComposer()),
+      projections.onDidChange(({ sessionId, key, value }) => {
+        if (key === 'todos' && sessionId === this.#shown?.session.id) this.#model.set('tasks', tasksView(value))
+        if (key === 'title') this.#refreshSoon()
+      }),
+      settings.onDidChange(() => this.#settingsChanged()),
+      secrets.onDidChange(() => this.#refreshComposer()),
+      workspace.onDidChangeTrust(() => this.#trustChanged()),
+      workspace.onDidChangeFolders(() => this.#refreshComposer()),
+    )
+    this.#settingsChanged()
+    this.#refreshWaiting()
+    const opened = this.#world.memento.get(OPEN_SESSION_KEY)
+    await Promise.all([this.#refreshSessions(), typeof opened === 'string' ? this.#open(opened) : this.#showNothing()])
+  }
+
+  async dispose(): Promise<void> {
+    this.#isDisposed = true
+    this.#listTimer?.()
+    this.#prompts.dispose()
+    for (const undo of this.#undos.splice(0)) undo()
+    await this.#drafts.flush()
+  }
+
+  /** Feed a page until the undo is called. */
+  attach(channel: ViewChannel): Undo {
+    const undo = createViewFeed({
+      channel,
+      model: this.#model,
+      clock: this.#world.clock,
+      onIntent: (message, reply) => {
+        this.#intent(message, channel, reply).catch((error: unknown) => this.#tellFailure(error))
+      },
+      onRefused: (refusal) => this.#refused(refusal),
+    })
+    this.#undos.push(undo)
+    return undo
+  }
+
+  // What happens in the sessions; called by the plugin's listeners.
+
+  noteEvent(session: Session, event: SessionEvent): void {
+    this.#transcripts.note(session, event)
+    if (event.type === 'assistant/chunk') return
+    if (session.id === this.#shown?.session.id) {
+      this.#refreshSession()
+      if (event.type === 'agent/inbox/spliced') this.#refreshQueue()
+      if (event.type === 'agent-preset/selected') this.#refreshComposer()
+    }
+    if (event.type === 'turn/end') this.#turnEnded(session, event)
+    if (event.type === 'turn/start' || event.type === 'turn/end' || event.type === 'session/title') this.#refreshSoon()
+  }
+
+  noteProgress(sessionId: string, callId: string, text: string): void {
+    this.#transcripts.progress(sessionId, callId, text)
+  }
+
+  noteStatus(): void {
+    this.#refreshSession()
+    this.#refreshQueue()
+    this.#refreshSoon()
+  }
+
+  noteModels(): void {
+    this.#refreshComposer()
+  }
+
+  /** A session was closed, by deletion or because another window took it. */
+  noteClosed(sessionId: string): void {
+    this.#transcripts.forget(sessionId)
+    this.#refreshSoon()
+    if (this.#shown?.session.id === sessionId && !this.#isDisposed) this.#showNothing().catch((error: unknown) => this.#tellFailure(error))
+  }
+
+  /** A command of the palette, the status bar or a key. */
+  async run(command: ChatCommand): Promise<void> {
+    try {
+      await this.#command(command)
+    } catch (error) {
+      this.#tellFailure(error)
+    }
+  }
+
+  async #command(command: ChatCommand): Promise<void> {
+    switch (command) {
+      case 'new-session':
+        await this.#showNothing()
+        await this.#world.editor.showChat()
+        return
+      case 'open-session':
+        await this.#pickSession()
+        return
+      case 'rename-session':
+        if (this.#shown !== null) await this.#rename(this.#shown.session.id, null)
+        return
+      case 'delete-session':
+        if (this.#shown !== null) await this.#delete(this.#shown.session.id)
+        return
+      case 'stop':
+        this.#stop()
+        return
+      case 'continue':
+        this.#shown?.agent?.continueTurn()
+        return
+      case 'choose-model':
+        await this.#pickModel()
+        return
+      case 'choose-preset':
+        await this.#pickPreset()
+        return
+      case 'choose-permission':
+        await this.#pickPermission()
+        return
+      case 'set-api-key':
+        await this.#setKey()
+        return
+      case 'check-connection':
+        await this.#checkConnection()
+        return
+      case 'approvals':
+        await this.#pickApproval()
+        return
+      case 'menu':
+        await this.#menu()
+        return
+      default:
+        assertNever(command, 'command')
+    }
+  }
+
+  async #intent(message: ViewMessage, channel: ViewChannel, reply: (message: HostMessage) => void): Promise<void> {
+    const shown = this.#shown
+    const opened = async (open: (shown: Shown) => Promise<string | null>) => {
+      const problem = shown === null ? null : await open(shown)
+      if (problem !== null) this.#notice('open', 'warning', problem)
+    }
+    switch (message.type) {
+      case 'ready':
+      case 'need-snapshot':
+      case 'load-older':
+        return
+      case 'send':
+        reply({ type: 'sent', id: message.id, problem: await this.#send(message.text, message.target) })
+        return
+      case 'stop':
+        this.#stop()
+        return
+      case 'continue':
+      case 'retry':
+        shown?.agent?.continueTurn()
+        return
+      case 'draft':
+        this.#keepDraft(message.text)
+        return
+      case 'queue-edit':
+        shown?.agent?.queue.edit(message.id, [{ type: 'text', text: message.text }])
+        return
+      case 'queue-delete':
+        shown?.agent?.queue.remove(message.id)
+        return
+      case 'queue-steer':
+        shown?.agent?.queue.steerNow(message.id)
+        return
+      case 'approval':
+        this.#answerApproval(message)
+        return
+      case 'question': {
+        const outcome = this.#services.questions.answer(message.id, message.answers)
+        if (!outcome.ok) this.#notice('question', 'warning', outcome.problem)
+        return
+      }
+      case 'open-location':
+        return await opened((at) => this.#artifacts.openLocation(at, message.location))
+      case 'open-diff':
+        return await opened((at) => this.#artifacts.openDiff(at, message.callId, message.path))
+      case 'open-output':
+        return await opened((at) => this.#artifacts.openOutput(at, message.callId))
+      case 'review-turn':
+        return await opened((at) => this.#artifacts.reviewTurn(at, message.turn, message.path))
+      case 'open-image':
+        return await opened((at) => this.#artifacts.openImage(at, message.attachmentId))
+      case 'need-image': {
+        const bytes = shown === null ? null : await this.#artifacts.attachment(shown.session, message.attachmentId)
+        const kind = bytes === null ? null : imageTypeOf(bytes)
+        const uri = bytes === null || kind === null ? null : channel.imageUri(bytes, kind.mediaType)
+        reply({ type: 'image', attachmentId: message.attachmentId, uri, byteLength: bytes?.length ?? 0 })
+        return
+      }
+      case 'open-link': {
+        const problem = await this.#artifacts.openLink(message.url)
+        if (problem !== null) this.#notice('open', 'warning', problem)
+        return
+      }
+      case 'open-log':
+        if (shown !== null) await this.#artifacts.openLog(shown)
+        return
+      case 'copy':
+        await this.#world.editor.copy(message.text)
+        return
+      case 'session-new':
+        await this.#showNothing()
+        return
+      case 'session-open':
+        await this.#open(message.id)
+        return
+      case 'session-rename':
+        await this.#rename(message.id, message.title)
+        return
+      case 'session-delete':
+        await this.#delete(message.id)
+        return
+      case 'pick-model':
+        await this.#pickModel()
+        return
+      case 'pick-preset':
+        await this.#pickPreset()
+        return
+      case 'pick-permission':
+        await this.#pickPermission()
+        return
+      case 'manage-trust':
+        await this.#world.editor.manageTrust()
+        return
+      case 'open-settings':
+        await this.#world.editor.openSettings('bosun')
+        return
+      case 'reload-view':
+        channel.reload()
+        return
+      case 'view-error':
+        this.#world.logger.error('The chat view reported a failure.', { text: message.text.slice(0, 4_000) })
+        return
+      case 'notice-action':
+        await this.#notices.run(message.id, message.action)
+        return
+      case 'notice-close':
+        this.#notices.close(message.id)
+        return
+      default:
+        assertNever(message, 'message of the view')
+    }
+  }
+
+  // Sending
+
+  /** Words for the person when the message was not taken; their text goes back into the composer then. */
+  async #send(text: string, target: 'next-turn' | 'next-step'): Promise<string | null> {
+    const { t } = this.#world.l10n
+    if (text.trim() === '') return t('There is nothing to send yet.')
+    if (text.length > MAX_MESSAGE_LENGTH) return t('This message is too long. Put the text into a file and name the file instead.')
+    const blocked = this.#blockedBy()
+    if (blocked !== null) return blocked
+    try {
+      const agent = this.#shown?.agent ?? (await this.#createAgent())
+      if (agent === null) return t('Choose a folder to work in, then send again.')
+      const message: UserMessage = {
+        id: this.#world.machine.randomId(),
+        role: 'user',
+        content: [{ type: 'text', text }],
+        source: { kind: 'user' },
+      }
+      if (target === 'next-step') agent.steer(message)
+      else agent.followup(message)
+      this.#keepDraft('')
+      return null
+    } catch (error) {
+      this.#logError(error)
+      return messageOf(error)
+    }
+  }
+
+  async #createAgent(): Promise<Agent | null> {
+    const cwd = await this.#chooseFolder()
+    if (cwd === null) return null
+    const choices = this.#next
+    const options = choices.options ?? (await this.#chooser.defaultModel())?.options
+    const agent = await this.#services.agents.create({
+      cwd,
+      ...(choices.preset === null ? {} : { preset: choices.preset }),
+      ...(options === undefined ? {} : { agent: options }),
+    })
+    if (choices.permission !== null && choices.permission !== this.#services.permissions.modeOf(agent.id)) {
+      this.#services.permissions.select(agent.id, choices.permission)
+    }
+    this.#next = noChoices
+    this.#drafts.set(null, '')
+    await this.#show(agent.session, agent)
+    return agent
+  }
+
+  async #chooseFolder(): Promise<string | null> {
+    const folders = this.#world.workspace.folders()
+    if (folders.length <= 1) return folders[0]?.path ?? null
+    return await this.#world.editor.pick({
+      title: this.#world.l10n.t('Which folder does Bosun work in?'),
+      items: folders.map(({ name, path }) => ({ id: path, label: name, description: path })),
+    })
+  }
+
+  #blockedBy(): string | null {
+    const { t } = this.#world.l10n
+    if (this.#shown !== null && this.#shown.agent === null) return t('Another window writes this session. Go on there, or close it and open the session here again.')
+    if (this.#shown === null && this.#world.workspace.folders().length === 0) return t('Open a folder first: Bosun works on files.')
+    return null
+  }
+
+  #stop(): void {
+    this.#shown?.agent?.cancel({ kind: 'user' }, { keepInbox: true })
+  }
+
+  #keepDraft(text: string): void {
+    this.#drafts.set(this.#shown?.session.id ?? null, text)
+    // The page that typed knows already; others get it with their next snapshot.
+    this.#model.keep('composer', { ...this.#model.get('composer'), draft: text })
+  }
+
+  // Sessions
+
+  async #open(id: string): Promise<void> {
+    if (this.#shown?.session.id === id) return
+    const { agents, sessions } = this.#services
+    try {
+      const agent = agents.live(id) ?? (await agents.resume(id))
+      await this.#show(agent.session, agent.session.access === 'write' ? agent : null)
+    } catch (error) {
+      const readOnly = await this.#openReadOnly(id, error)
+      if (readOnly !== null) return await this.#show(readOnly, null)
+      this.#logError(error)
+      const summary = (await sessions.list()).find((entry) => entry.id === id)
+      if (this.#world.memento.get(OPEN_SESSION_KEY) === id) await this.#world.memento.set(OPEN_SESSION_KEY, undefined)
+      if (this.#shown === null) await this.#showNothing()
+      this.#notice(
+        'session',
+        'error',
+        this.#world.l10n.t('“{title}” could not be opened: {problem}', { title: summary?.title ?? id, problem: messageOf(error) }),
+      )
+    }
+  }
+
+  async #openReadOnly(id: string, error: unknown): Promise<Session | null> {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'READ_ONLY') return null
+    return await this.#services.sessions.open(id)
+  }
+
+  async #show(session: Session, agent: Agent | null): Promise<void> {
+    this.#showing += 1
+    const turn = this.#showing
+    const transcript = await this.#transcripts.of(session)
+    if (turn !== this.#showing) return
+    this.#shown = { session, agent, transcript }
+    this.#notices.close('session')
+    await this.#world.memento.set(OPEN_SESSION_KEY, session.id)
+    this.#refreshShown()
+    this.#model.show(transcript)
+  }
+
+  /** The welcome page: the next message begins a session. */
+  async #showNothing(): Promise<void> {
+    this.#showing += 1
+    this.#shown = null
+    this.#next = noChoices
+    await this.#world.memento.set(OPEN_SESSION_KEY, undefined)
+    this.#refreshShown()
+    this.#model.show(null)
+  }
+
+  async #pickSession(): Promise<void> {
+    const { editor, l10n } = this.#world
+    await this.#refreshSessions()
+    const picked = await editor.pick({
+      title: l10n.t('Open a session'),
+      items: this.#model.get('sessions').map((item) => ({
+        id: item.id,
+        label: item.title,
+        description: new Date(item.updatedAt).toLocaleString(),
+        ...(item.problem === null ? {} : { detail: item.problem }),
+        isCurrent: item.id === this.#shown?.session.id,
+      })),
+    })
+    if (picked === null) return
+    await this.#open(picked)
+    await editor.showChat()
+  }
+
+  async #rename(id: string, title: string | null): Promise<void> {
+    const { editor, l10n } = this.#world
+    const current = this.#model.get('sessions').find((item) => item.id === id)?.title ?? ''
+    const wanted = title ?? (await editor.input({ title: l10n.t('Rename this session'), prompt: l10n.t('Its new title'), value: current }))
+    if (wanted === null) return
+    if (wanted.trim() === '') return this.#notice('session', 'warning', l10n.t('A session needs a title.'))
+    await this.#services.sessions.rename(id, wanted.trim())
+    await this.#refreshSessions()
+    this.#refreshSession()
+  }
+
+  async #delete(id: string): Promise<void> {
+    const { editor, l10n } = this.#world
+    const title = this.#model.get('sessions').find((item) => item.id === id)?.title ?? id
+    const isSure = await editor.confirm({
+      text: l10n.t('Delete “{title}”?', { title }),
+      detail: l10n.t('Its conversation, attachments and kept output go for good. Your files stay as they are.'),
+      yes: l10n.t('Delete'),
+    })
+    if (!isSure) return
+    if (this.#shown?.session.id === id) await this.#showNothing()
+    await this.#services.agents.live(id)?.dispose()
+    await this.#services.sessions.remove(id)
+    this.#transcripts.forget(id)
+    this.#drafts.set(id, '')
+    await this.#refreshSessions()
+  }
+
+  // Pickers
+
+  async #pickModel(): Promise<void> {
+    const picked = await this.#chooser.pick(await this.#options())
+    if (picked === null) return
+    this.#useModel(picked)
+  }
+
+  #useModel(options: AgentOptions): void {
+    if (this.#shown?.agent != null) this.#services.agents.configure(this.#shown.session.id, options)
+    else this.#next = { ...this.#next, options }
+    this.#refreshComposer()
+  }
+
+  async #options(): Promise<AgentOptions> {
+    const chosen = this.#shown?.agent != null ? this.#services.agents.optionsOf(this.#shown.session.id) : this.#next.options
+    if (chosen?.provider !== undefined && chosen.model !== undefined) return chosen
+    return { ...(await this.#chooser.defaultModel())?.options, ...chosen }
+  }
+
+  async #pickPreset(): Promise<void> {
+    const { editor, l10n } = this.#world
+    const current = this.#preset()
+    const presets = this.#services.presets.list()
+    const picked = await editor.pick({
+      title: l10n.t('Choose a preset'),
+      placeholder: l10n.t('Which tools and words Bosun works with'),
+      items: presets.map(({ id, name, description, problem }) => ({
+        id,
+        label: name,
+        description: problem ?? '',
+        detail: description,
+        isCurrent: id === current,
+      })),
+    })
+    const preset = presets.find(({ id }) => id === picked)
+    if (preset === undefined || preset.id === current) return
+    if (preset.problem !== undefined) return this.#notice('preset', 'warning', preset.problem)
+    if (this.#shown?.agent != null) this.#services.agents.selectPreset(this.#shown.session.id, preset.id)
+    else this.#next = { ...this.#next, preset: preset.id }
+    this.#refreshComposer()
+  }
+
+  #preset(): string {
+    if (this.#shown !== null) return this.#services.agents.presetOf(this.#shown.session.id)
+    return this.#next.preset ?? this.#services.presets.defaultId()
+  }
+
+  async #pickPermission(): Promise<void> {
+    const { editor, l10n } = this.#world
+    const { t } = l10n
+    const current = this.#permission()
+    const picked = await editor.pick({
+      title: t('What may Bosun do?'),
+      items: [
+        { id: 'read-only', label: t('Read only'), detail: t('Reads and searches. Changes nothing.'), isCurrent: current === 'read-only' },
+        {
+          id: 'workspace-write',
+          label: t('Ask'),
+          detail: t('Changes files of this workspace, and asks before anything risky.'),
+          isCurrent: current === 'workspace-write',
+        },
+        {
+          id: 'danger-full-access',
+          label: t('Full access'),
+          detail: t('Changes any file and runs any command without asking.'),
+          isCurrent: current === 'danger-full-access',
+        },
+      ],
+    })
+    if (!isPermission(picked) || picked === current) return
+    const isSure =
+      picked !== 'danger-full-access' ||
+      (await editor.confirm({
+        text: t('Let Bosun do everything without asking?'),
+        detail: t('It can then change and delete any file you can, and run any command. What is done cannot always be undone.'),
+        yes: t('Full access'),
+      }))
+    if (!isSure) return
+    if (this.#shown?.agent != null) this.#services.permissions.select(this.#shown.session.id, picked)
+    else this.#next = { ...this.#next, permission: picked }
+    this.#refreshComposer()
+  }
+
+  #permission(): ComposerView['permission'] {
+    if (this.#shown !== null) return this.#services.permissions.modeOf(this.#shown.session.id)
+    return this.#next.permission ?? this.#services.permissions.defaultMode()
+  }
+
+  async #setKey(): Promise<void> {
+    const provider = await this.#chooser.setKey((await this.#options()).provider)
+    if (provider === null) return
+    this.#refreshComposer()
+    this.#tellReport(await this.#chooser.check(provider))
+  }
+
+  async #checkConnection(): Promise<void> {
+    this.#tellReport(await this.#chooser.check((await this.#options()).provider))
+  }
+
+  #tellReport({ isOk, message }: { readonly isOk: boolean; readonly message: string }): void {
+    this.#notice('connection', isOk ? 'info' : 'error', message, isOk ? [] : this.#modelActions())
+    if (!this.#world.editor.isChatVisible()) void this.#tell(isOk ? 'info' : 'error', message)
+  }
+
+  #modelActions(): readonly NoticeAction[] {
+    const { t } = this.#world.l10n
+    return [
+      { id: 'key', label: t('Set an API key…'), run: () => this.#setKey() },
+      { id: 'model', label: t('Choose a model'), run: () => this.#pickModel() },
+    ]
+  }
+
+  async #menu(): Promise<void> {
+    const { editor, l10n } = this.#world
+    const { t } = l10n
+    const waiting = this.#services.approvals.pending().length
+    const picked = await editor.pick({
+      title: t('Bosun'),
+      items: [
+        { id: 'chat', label: t('Open the chat') },
+        ...(this.#shown?.agent?.status === 'running' ? [{ id: 'stop', label: t('Stop') }] : []),
+        { id: 'new-session', label: t('New session') },
+        ...(waiting > 0 ? [{ id: 'approvals', label: t('Approvals ({count})', { count: waiting }) }] : []),
+        { id: 'open-session', label: t('Sessions…') },
+        { id: 'choose-model', label: t('Choose a model…') },
+        { id: 'check-connection', label: t('Check the connection') },
+      ],
+    })
+    if (picked === 'chat') await editor.showChat()
+    else if (picked !== null) await this.#command(picked as ChatCommand)
+  }
+
+  // Approvals and questions
+
+  #answerApproval(message: Extract<ViewMessage, { type: 'approval' }>): void {
+    const { approvals } = this.#services
+    if (message.answer === 'deny') {
+      approvals.answer(message.id, { outcome: 'rejected', ...(message.note === undefined ? {} : { note: message.note }) })
+      return
+    }
+    const always = approvals.pending().find(({ id }) => id === message.id)?.details?.always ?? []
+    const answer = message.always === undefined ? ({ outcome: 'allowed-once' } as const) : alwaysAnswer(always, message.always)
+    if (answer !== null) approvals.answer(message.id, answer)
+  }
+
+  async #pickApproval(): Promise<void> {
+    const { editor, l10n } = this.#world
+    const { t } = l10n
+    const waiting = this.#services.approvals.pending()
+    if (waiting.length === 0) return
+    const picked =
+      waiting.length === 1
+        ? waiting[0]?.id
+        : await editor.pick({
+            title: t('Waiting for you'),
+            items: waiting.map((request) => {
+              const { effect, why } = this.#approvalView(request)
+              return { id: request.id, label: effect, detail: why }
+            }),
+          })
+    const request = waiting.find(({ id }) => id === picked)
+    if (request === undefined) return
+    const { effect, why } = this.#approvalView(request)
+    const always = request.details?.always ?? []
+    const answer = await editor.pick({
+      title: effect,
+      placeholder: why,
+      items: [
+        { id: 'deny', label: t('Deny') },
+        { id: 'allow', label: t('Allow once') },
+        ...always.map(({ label }, index) => ({ id: `always:${index}`, label })),
+      ],
+    })
+    if (answer === 'deny') this.#services.approvals.answer(request.id, { outcome: 'rejected' })
+    else if (answer === 'allow') this.#services.approvals.answer(request.id, { outcome: 'allowed-once' })
+    else if (answer !== null) {
+      const granted = alwaysAnswer(always, Number(answer.slice('always:'.length)))
+      if (granted !== null) this.#services.approvals.answer(request.id, granted)
+    }
+  }
+
+  #approvalView(request: ApprovalRequest) {
+    const isElsewhere = request.agent.id !== this.#shown?.session.id
+    return approvalView(request, {
+      find: this.#findPresenters(request.agent.id),
+      l10n: this.#world.l10n,
+      who: isElsewhere ? this.#titleOf(request.agent.session) : null,
+    })
+  }
+
+  #refreshWaiting(): void {
+    const approvals = this.#services.approvals.pending()
+    const questions = this.#services.questions.pending()
+    this.#model.set('approvals', approvals.map((request) => this.#approvalView(request)))
+    this.#model.set('questions', questions.map(questionSetView))
+    const notified = this.#services.settings.get(specs.notificationsWhenHidden)
+    this.#prompts.update(notified.includes('approvals'))
+    this.#askForAnswers(notified.includes('questions'))
+    for (const { agent, callId } of questions) if (callId !== undefined) this.#transcripts.setWaiting(agent.id, callId, true)
+    const waiting = approvals.length + questions.length
+    this.#world.editor.setBadge(waiting === 0 ? null : { count: waiting, tooltip: this.#world.l10n.t('{count} waiting for you', { count: waiting }) })
+    this.#refreshSession()
+    this.#refreshSoon()
+  }
+
+  readonly #askedQuestions = new Map<string, AbortController>()
+
+  /** A notification leads to the question while the chat is hidden; it is answered in the chat. */
+  #askForAnswers(isOn: boolean): void {
+    const { attention, editor, l10n } = this.#world
+    const pending = this.#services.questions.pending()
+    for (const [id, controller] of this.#askedQuestions) {
+      if (pending.some((set) => set.id === id)) continue
+      this.#askedQuestions.delete(id)
+      controller.abort()
+    }
+    for (const set of pending) {
+      if (!isOn || editor.isChatVisible() || this.#askedQuestions.has(set.id)) continue
+      const controller = new AbortController()
+      this.#askedQuestions.set(set.id, controller)
+      const text = l10n.t('Bosun asks: {question}', { question: set.questions[0]?.question ?? '' })
+      attention
+        .ask({ text, buttons: [{ id: 'open', label: l10n.t('Answer') }], signal: controller.signal })
+        .then((choice) => (choice === 'open' ? editor.showChat() : undefined))
+        .catch((error: unknown) => this.#logError(error))
+    }
+  }
+
+  #turnEnded(session: Session, { data }: SessionEvent<'turn/end'>): void {
+    const { editor, l10n } = this.#world
+    if (editor.isChatVisible() || !this.#services.settings.get(specs.notificationsWhenHidden).includes('turnEnd')) return
+    const { reason } = data
+    if (reason.kind === 'aborted' || reason.kind === 'interrupted') return
+    const title = this.#titleOf(session)
+    if (reason.kind === 'completed') void this.#tell('info', l10n.t('Bosun has finished: {title}', { title }))
+    else if (reason.kind === 'error') void this.#tell('error', l10n.t('Bosun stopped: {problem}', { problem: reason.failure.message }))
+    else void this.#tell('warning', l10n.t('Bosun paused: {title}', { title }))
+  }
+
+  async #tell(level: 'info' | 'warning' | 'error', text: string): Promise<void> {
+    const { attention, editor, l10n } = this.#world
+    const open: AttentionButton = { id: 'open', label: l10n.t('Open the chat') }
+    try {
+      if ((await attention.tell({ level, text, actions: [open] })) === 'open') await editor.showChat()
+    } catch (error) {
+      this.#logError(error)
+    }
+  }
+
+  // View state
+
+  #refreshShown(): void {
+    const shown = this.#shown
+    const todos = shown === null ? undefined : this.#services.projections.snapshot(shown.session.id).values['todos']
+    this.#model.set('tasks', tasksView(todos))
+    this.#model.keep('composer', { ...this.#model.get('composer'), draft: this.#drafts.get(shown?.session.id ?? null) })
+    this.#refreshSession()
+    this.#refreshQueue()
+    this.#refreshWaiting()
+    this.#refreshComposer()
+  }
+
+  #refreshSession(): void {
+    const shown = this.#shown
+    const waiting = this.#services.approvals.pending().length + this.#services.questions.pending().length
+    const view: SessionView | null =
+      shown === null
+        ? null
+        : {
+            id: shown.session.id,
+            title: this.#titleOf(shown.session),
+            cwd: shown.session.header.cwd ?? '',
+            access: shown.agent === null ? 'read-only' : 'write',
+            status: this.#stateOf(shown.session.id),
+            usage: shown.transcript.usage,
+            contextShare: shown.transcript.contextShare,
+          }
+    this.#model.set('session', view)
+    const model = this.#model.get('composer').model
+    const isRunning = this.#services.agents.list().some(({ status }) => status === 'running')
+    this.#world.editor.setStatus(
+      statusOf(
+        {
+          state: waiting > 0 ? 'waiting' : isRunning ? 'running' : 'idle',
+          waiting,
+          model: model?.label ?? null,
+          isScripted: model?.isScripted ?? false,
+          contextShare: view?.contextShare ?? null,
+          title: view?.title ?? null,
+        },
+        this.#world.l10n,
+      ),
+    )
+  }
+
+  #stateOf(sessionId: string): 'idle' | 'running' | 'waiting' {
+    const waits =
+      this.#services.approvals.pending().some(({ agent }) => agent.id === sessionId) ||
+      this.#services.questions.pending().some(({ agent }) => agent.id === sessionId)
+    if (waits) return 'waiting'
+    return this.#services.agents.live(sessionId)?.status ?? 'idle'
+  }
+
+  #titleOf(session: Session): string {
+    const title = session.projections().values['title']
+    return typeof title === 'string' && title !== '' ? title : this.#world.l10n.t('New session')
+  }
+
+  #refreshQueue(): void {
+    const agent = this.#shown?.agent
+    this.#model.set('queue', agent == null ? [] : queueView(agent.inbox))
+  }
+
+  #refreshComposer(): void {
+    this.#refreshComposerNow().catch((error: unknown) => this.#logError(error))
+  }
+
+  async #refreshComposerNow(): Promise<void> {
+    const shown = this.#shown
+    const standIn = shown === null && this.#next.options === null ? await this.#chooser.defaultModel() : null
+    const options = await this.#options()
+    const model = await this.#chooser.view(options)
+    if (this.#isDisposed || shown !== this.#shown) return
+    const blockedBy = this.#blockedBy()
+    this.#model.set('composer', {
+      draft: this.#drafts.get(shown?.session.id ?? null),
+      canSend: blockedBy === null,
+      blockedBy,
+      preset: this.#preset(),
+      presets: this.#services.presets.list().flatMap(({ problem, ...preset }) => (problem === undefined ? [preset] : [])),
+      permission: this.#permission(),
+      model,
+    })
+    this.#refreshSession()
+    this.#noticeModel(standIn?.isStandIn === true, model === null)
+    this.#noticeFolder()
+  }
+
+  #noticeModel(isStandIn: boolean, isMissing: boolean): void {
+    const { t } = this.#world.l10n
+    if (isStandIn) {
+      this.#notice('model', 'info', t('No model is set up yet. Bosun plays a scripted tour, which is no model: it answers the same to everything.'), this.#modelActions())
+    } else if (isMissing) {
+      this.#notice('model', 'warning', t('The model that the settings name is not there. Choose a model.'), this.#modelActions())
+    } else {
+      this.#notices.close('model')
+    }
+  }
+
+  #noticeFolder(): void {
+    const { editor, l10n, workspace } = this.#world
+    if (this.#shown !== null || workspace.folders().length > 0) return this.#notices.close('folder')
+    this.#notice('folder', 'info', l10n.t('Bosun works on the files of a folder, and none is open.'), [
+      { id: 'open', label: l10n.t('Open a folder…'), run: () => editor.openFolder() },
+    ])
+  }
+
+  #settingsChanged(): void {
+    const { editor, l10n } = this.#world
+    const problems = this.#services.settings.problems()
+    if (problems.length === 0) this.#notices.close('settings')
+    else {
+      this.#notice('settings', 'warning', problems.map(({ message }) => message).join('\n'), [
+        { id: 'open', label: l10n.t('Open the settings'), run: () => editor.openSettings(`bosun.${problems[0]?.key ?? ''}`) },
+      ])
+    }
+    this.#refreshComposer()
+  }
+
+  #trustChanged(): void {
+    this.#model.set('isTrusted', this.#world.workspace.isTrusted())
+    this.#refreshComposer()
+  }
+
+  #refreshSoon(): void {
+    if (this.#isDisposed) return
+    this.#listTimer ??= this.#world.clock.schedule(LIST_AFTER_MS, () => {
+      this.#listTimer = null
+      this.#refreshSessions().catch((error: unknown) => this.#logError(error))
+    })
+  }
+
+  async #refreshSessions(): Promise<void> {
+    const summaries = await this.#services.sessions.list()
+    this.#model.set('sessions', summaries.map((summary) => this.#listItem(summary)))
+  }
+
+  #listItem({ id, title, updatedAt, problem }: SessionSummary): SessionListItem {
+    return { id, title, updatedAt, state: problem === undefined ? this.#stateOf(id) : 'broken', problem: problem ?? null }
+  }
+
+  #findPresenters(sessionId: string): FindPresenters {
+    return (name) => this.#services.tools.get(name, this.#services.agents.live(sessionId)?.scope ?? null)
+  }
+
+  #refused(refusal: Exclude<ParsedMessage, { ok: true }>): void {
+    const { l10n, logger } = this.#world
+    logger.warn('A message of the chat view was refused.', { ...refusal })
+    const text =
+      refusal.reason === 'too-large'
+        ? l10n.t('This is too large to send: {size} MB. Put it into a file and name the file instead.', { size: (refusal.bytes / 1e6).toFixed(1) })
+        : l10n.t('The chat view sent something that Bosun does not understand; nothing was done. Reload the view if it happens again.')
+    this.#notice('refused', 'warning', text)
+  }
+
+  #tellFailure(error: unknown): void {
+    this.#logError(error)
+    this.#notice('failure', 'error', messageOf(error))
+  }
+
+  #notice(id: string, level: 'info' | 'warning' | 'error', text: string, actions: readonly NoticeAction[] = []): void {
+    this.#notices.show({ id, level, text, actions })
+  }
+
+  #logError(error: unknown): void {
+    this.#world.logger.error('The chat met a failure.', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  }
+}
+
+const isPermission = (value: string | null): value is ComposerView['permission'] =>
+  value === 'read-only' || value === 'workspace-write' || value === 'danger-full-access'
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,28 @@
+import type { Plugin } from '../core/kernel/plugin.ts'
+import { ChatController } from './chat-controller.ts'
+import { chatServices, type ChatCapabilities } from './chat-services.ts'
+
+interface Parts {
+  readonly capabilities: ChatCapabilities
+  /** Called each time the chat is up; the controller is gone again with the plugin. */
+  readonly onReady: (controller: ChatController) => void
+}
+
+/** The chat behind its pages, commands, notifications and the status bar. */
+export function chatPlugin({ capabilities, onReady }: Parts): Plugin {
+  return {
+    name: 'chat',
+    inject: chatServices,
+    async apply(ctx) {
+      const controller = new ChatController({ capabilities, services: ctx, isKnownEvent: () => true })
+      ctx.on('session/event', (session, event) => controller.noteEvent(session, event))
+      ctx.on('session/disposed', (session) => controller.noteClosed(session.id))
+      ctx.on('agent/status', () => controller.noteStatus())
+      ctx.on('agent/progress', ({ agent, callId, progress }) => controller.noteProgress(agent.id, callId, progress))
+      ctx.on('llm/adapters-updated', () => controller.noteModels())
+      ctx.effect(() => controller.dispose())
+      await controller.start()
+      onReady(controller)
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import type { Attention } from '../capabilities/attention.ts'
+import type { BlobStore } from '../capabilities/blob-store.ts'
+import type { Clock } from '../capabilities/clock.ts'
+import type { Editor } from '../capabilities/editor.ts'
+import type { Localization } from '../capabilities/localization.ts'
+import type { Logger } from '../capabilities/logger.ts'
+import type { Machine } from '../capabilities/machine.ts'
+import type { Memento } from '../capabilities/memento.ts'
+import type { Secrets } from '../capabilities/secrets.ts'
+import type { SettingsSource } from '../capabilities/settings-source.ts'
+import type { Workspace } from '../capabilities/workspace.ts'
+import type { Services } from '../core/kernel/plugin.ts'
+import type {} from '../core/loop/points.ts'
+import type {} from '../core/model/contract.ts'
+import type {} from '../core/policy/approval.ts'
+import type {} from '../core/policy/permissions.ts'
+import type {} from '../core/presets/preset.ts'
+import type {} from '../core/projections/projection.ts'
+import type {} from '../core/session/session.ts'
+import type {} from '../core/settings/settings.ts'
+import type {} from '../core/tools/service.ts'
+import type {} from '../features/questions/service.ts'
+
+/** The outside world as the chat's host needs it. */
+export interface ChatCapabilities {
+  readonly attention: Attention
+  readonly blobs: Pick<BlobStore, 'getBeforeImage' | 'getAttachment'>
+  readonly clock: Clock
+  readonly editor: Editor
+  readonly l10n: Localization
+  readonly logger: Logger
+  readonly machine: Pick<Machine, 'randomId'>
+  readonly memento: Memento
+  readonly secrets: Secrets
+  readonly settings: SettingsSource
+  readonly workspace: Workspace
+}
+
+/** Services that the chat stands on, by name. */
+export const chatServices = [
+  'agents',
+  'approvals',
+  'models',
+  'permissions',
+  'presets',
+  'projections',
+  'questions',
+  'sessions',
+  'settings',
+  'tools',
+] as const
+
+export type ChatServices = Pick<Services, (typeof chatServices)[number]>

@@ -1,0 +1,62 @@
+import type { Json } from '../base/json.ts'
+import type { Localization } from '../capabilities/localization.ts'
+import type { UserMessage } from '../core/log/message.ts'
+import type { ApprovalRequest } from '../core/policy/approval.ts'
+import type { Agent } from '../core/session/agent.ts'
+import type { PendingQuestions } from '../features/questions/service.ts'
+import type { ApprovalView, QueuedMessageView, QuestionSetView, TaskView } from '../protocol/view-state.ts'
+import { textOf } from './describe-context.ts'
+import { presentCall, type FindPresenters } from './present-tool.ts'
+
+/** An approval as the person sees it: the effect first, in words, also where the policy gave none. */
+export function approvalView(
+  request: ApprovalRequest,
+  context: { readonly find: FindPresenters; readonly l10n: Localization; readonly who: string | null },
+): ApprovalView {
+  const card = request.arguments === undefined ? null : presentCall(context.find, request.toolName, request.arguments)
+  return {
+    id: request.id,
+    callId: request.callId ?? null,
+    tool: request.toolName,
+    effect: request.details?.effect ?? card?.title ?? context.l10n.t('Use {tool}', { tool: request.toolName }),
+    why: request.details?.why ?? request.reason ?? '',
+    card,
+    always: request.details?.always?.map(({ label }) => label) ?? [],
+    who: context.who,
+  }
+}
+
+export function questionSetView({ id, callId, questions }: PendingQuestions): QuestionSetView {
+  return {
+    id,
+    callId: callId ?? null,
+    questions: questions.map((question) => ({
+      id: question.id,
+      header: question.header ?? null,
+      question: question.question,
+      options: (question.options ?? []).map(({ label, description }) => ({ label, description: description ?? null })),
+      isMultiSelect: question.multi_select === true,
+    })),
+  }
+}
+
+/** What the person sent and the model has not seen yet, next to be delivered first. */
+export function queueView(inbox: Agent['inbox']): readonly QueuedMessageView[] {
+  const view =
+    (target: QueuedMessageView['target']) =>
+    (message: UserMessage): readonly QueuedMessageView[] =>
+      message.source.kind === 'user' ? [{ id: message.id, text: textOf(message), target }] : []
+  return [...inbox.nextStep.flatMap(view('next-step')), ...inbox.nextTurn.flatMap(view('next-turn'))]
+}
+
+/** The value of the `todos` projection; null for a list that is not there or that nobody can read. */
+export function tasksView(value: Json | undefined): readonly TaskView[] | null {
+  if (!Array.isArray(value)) return null
+  return (value as readonly Json[]).flatMap((entry) => {
+    const task = entry as Partial<TaskView> | null
+    return typeof task?.content === 'string' && isTaskStatus(task.status) ? [{ content: task.content, status: task.status }] : []
+  })
+}
+
+const isTaskStatus = (status: unknown): status is TaskView['status'] =>
+  status === 'pending' || status === 'in_progress' || status === 'completed'

@@ -1,0 +1,241 @@
+import type { Clock } from '../capabilities/clock.ts'
+import type { Editor, PickItem } from '../capabilities/editor.ts'
+import type { Localization } from '../capabilities/localization.ts'
+import type { Secrets } from '../capabilities/secrets.ts'
+import type { SettingsSource } from '../capabilities/settings-source.ts'
+import type { AgentOptions } from '../core/loop/points.ts'
+import type { ConnectionReport, ModelAdapter, ModelInfo, ModelRegistry } from '../core/model/contract.ts'
+import type { Settings } from '../core/settings/settings.ts'
+import { settings as specs } from '../core/settings/specs.ts'
+import type { ModelChoiceView } from '../protocol/view-state.ts'
+
+/** How long one provider may take to list its models, or to be checked, while the person waits. */
+const LIST_TIMEOUT_MS = 4_000
+const CHECK_TIMEOUT_MS = 20_000
+
+interface Parts {
+  readonly models: Pick<ModelRegistry, 'get' | 'list'>
+  readonly settings: Pick<Settings, 'get'>
+  readonly source: SettingsSource
+  readonly secrets: Pick<Secrets, 'get' | 'set'>
+  readonly editor: Pick<Editor, 'pick' | 'input'>
+  readonly clock: Clock
+  readonly l10n: Localization
+}
+
+/** What a new session is answered by, and why it is not what the settings say. */
+export interface DefaultModel {
+  readonly options: AgentOptions
+  /** No model is set up and the person chose none: the written script plays. */
+  readonly isStandIn: boolean
+}
+
+/** Which model answers: the default, the picker, keys and checks. */
+export class ModelChooser {
+  readonly #parts: Parts
+  readonly #infos = new Map<string, ModelInfo>()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** As the settings say, or the scripted tour while nothing is set up and nobody chose. Null: there is no model at all. */
+  async defaultModel(): Promise<DefaultModel | null> {
+    const { models, settings, source } = this.#parts
+    const provider = settings.get(specs.modelProvider)
+    const adapter = models.get(provider)
+    const { user, workspace } = source.inspect(specs.modelProvider.key)
+    const wasChosen = user !== undefined || workspace !== undefined
+    if (adapter !== undefined && (wasChosen || !(await this.#lacksKey(adapter)))) {
+      if (adapter.provider.isScripted === true) return { options: await this.#scriptedOptions(adapter), isStandIn: false }
+      const effort = settings.get(specs.modelReasoningEffort)
+      return {
+        options: { provider, model: settings.get(specs.modelName), ...(effort === null ? {} : { reasoningEffort: effort }) },
+        isStandIn: false,
+      }
+    }
+    const script = models.list().find((entry) => entry.provider.isScripted === true)
+    if (wasChosen || script === undefined) return null
+    return { options: await this.#scriptedOptions(script), isStandIn: true }
+  }
+
+  /** The words for a choice; facts about the model join once they are known. */
+  async view(options: AgentOptions): Promise<ModelChoiceView | null> {
+    const { provider, model } = options
+    if (provider === undefined || model === undefined) return null
+    const adapter = this.#parts.models.get(provider)
+    const info = adapter === undefined ? undefined : await this.#infoOf(adapter, model)
+    const knowsEffort = info !== undefined && options.reasoningEffort !== undefined && info.reasoningEfforts.includes(options.reasoningEffort)
+    return {
+      provider,
+      model,
+      label: info?.name ?? model,
+      isScripted: adapter?.provider.isScripted === true,
+      reasoningEffort: knowsEffort ? (options.reasoningEffort ?? null) : null,
+    }
+  }
+
+  /** Let the person choose a model, then how hard it thinks where it can. Kept as the default of new sessions. */
+  async pick(current: AgentOptions): Promise<AgentOptions | null> {
+    const { editor, l10n, source } = this.#parts
+    const choices = await this.#choices()
+    const items: PickItem[] = []
+    for (const { adapter, models, problem, lacksKey } of choices) {
+      items.push({ id: `separator:${adapter.provider.id}`, label: adapter.provider.name, isSeparator: true })
+      for (const model of models) {
+        items.push({
+          id: `model:${JSON.stringify([adapter.provider.id, model.id])}`,
+          label: model.name,
+          description: model.id === model.name ? '' : model.id,
+          detail: this.#detailOf(adapter, model, lacksKey),
+          isCurrent: current.provider === adapter.provider.id && current.model === model.id,
+        })
+      }
+      if (problem !== null) items.push({ id: `problem:${adapter.provider.id}`, label: l10n.t('Check the connection'), detail: problem })
+    }
+    items.push({ id: 'separator', label: l10n.t('Set up'), isSeparator: true }, { id: 'key', label: l10n.t('Set an API key…') })
+    const picked = await editor.pick({ title: l10n.t('Choose a model'), placeholder: l10n.t('It answers from the next message on'), items })
+    if (picked === null) return null
+    if (picked === 'key') {
+      await this.setKey(current.provider)
+      return null
+    }
+    const choice = choices
+      .flatMap(({ adapter, models }) => models.map((model) => ({ adapter, model })))
+      .find(({ adapter, model }) => picked === `model:${JSON.stringify([adapter.provider.id, model.id])}`)
+    if (choice === undefined) return null
+    this.#infos.set(infoKey(choice.adapter.provider.id, choice.model.id), choice.model)
+    const effort = await this.#pickEffort(choice.model, current.reasoningEffort)
+    if (effort === undefined) return null
+    await source.set(specs.modelProvider.key, choice.adapter.provider.id, 'user')
+    await source.set(specs.modelName.key, choice.model.id, 'user')
+    if (choice.model.reasoningEfforts.length > 0) await source.set(specs.modelReasoningEffort.key, effort, 'user')
+    return { provider: choice.adapter.provider.id, model: choice.model.id, ...(effort === null ? {} : { reasoningEffort: effort }) }
+  }
+
+  /**
+   * Ask for a key and keep it in the editor's secret storage.
+   *
+   * Shape: the provider whose key was set, or null when the person backed out.
+   * Errors: `Error` when the key comes from the environment, which wins.
+   */
+  async setKey(preferred?: string): Promise<string | null> {
+    const { editor, l10n, models, secrets } = this.#parts
+    const withKey = models.list().filter(({ provider }) => provider.keyName !== undefined)
+    const id =
+      withKey.length === 1
+        ? withKey[0]?.provider.id
+        : await editor.pick({
+            title: l10n.t('Set an API key'),
+            items: withKey.map(({ provider }) => ({ id: provider.id, label: provider.name, description: provider.keyName ?? '', isCurrent: provider.id === preferred })),
+          })
+    const adapter = withKey.find(({ provider }) => provider.id === id)
+    const keyName = adapter?.provider.keyName
+    if (adapter === undefined || keyName === undefined) return null
+    const value = await editor.input({
+      title: l10n.t('API key of {provider}', { provider: adapter.provider.name }),
+      prompt: l10n.t('Kept in the editor’s secret storage. The environment variable {name} would win over it.', { name: keyName }),
+      isSecret: true,
+    })
+    if (value === null || value.trim() === '') return null
+    await secrets.set(keyName, value.trim())
+    return adapter.provider.id
+  }
+
+  /** Whether a provider answers and, if not, what to do next. Ends by itself. */
+  async check(provider: string | undefined): Promise<ConnectionReport> {
+    const { l10n, models } = this.#parts
+    const adapter = provider === undefined ? undefined : models.get(provider)
+    if (adapter === undefined) {
+      return { isOk: false, code: 'NO_ADAPTER', message: l10n.t('There is no provider {provider}. Choose a model.', { provider: provider ?? '' }) }
+    }
+    const report = await this.#within(CHECK_TIMEOUT_MS, (signal) => adapter.check(signal))
+    return (
+      report ?? {
+        isOk: false,
+        code: 'TIMEOUT',
+        message: l10n.t('{provider} did not answer for {seconds} s. Check the network, then try again.', { provider: adapter.provider.name, seconds: CHECK_TIMEOUT_MS / 1000 }),
+      }
+    )
+  }
+
+  async #pickEffort(model: ModelInfo, current: string | undefined): Promise<string | null | undefined> {
+    if (model.reasoningEfforts.length === 0) return null
+    const { editor, l10n } = this.#parts
+    const picked = await editor.pick({
+      title: l10n.t('How hard {model} thinks', { model: model.name }),
+      items: [
+        ...model.reasoningEfforts.map((effort) => ({ id: `effort:${effort}`, label: effort, isCurrent: effort === current })),
+        { id: 'provider', label: l10n.t('As the provider does by itself'), isCurrent: current === undefined },
+      ],
+    })
+    if (picked === null) return undefined
+    return picked === 'provider' ? null : picked.slice('effort:'.length)
+  }
+
+  async #choices() {
+    return await Promise.all(
+      this.#parts.models.list().map(async (adapter) => {
+        const lacksKey = await this.#lacksKey(adapter)
+        try {
+          const models = await this.#within(LIST_TIMEOUT_MS, (signal) => adapter.listModels(signal))
+          const problem = models === null ? this.#parts.l10n.t('It did not answer in time.') : null
+          return { adapter, models: models ?? [], problem, lacksKey }
+        } catch (error) {
+          // A provider that cannot list is shown with its reason and hides no other.
+          return { adapter, models: [], problem: error instanceof Error ? error.message : String(error), lacksKey }
+        }
+      }),
+    )
+  }
+
+  #detailOf(adapter: ModelAdapter, model: ModelInfo, lacksKey: boolean): string {
+    const { t } = this.#parts.l10n
+    if (adapter.provider.isScripted === true) return t('A written script, not a model')
+    const size = t('{tokens} k tokens', { tokens: Math.round(model.contextWindow / 1000) })
+    return lacksKey ? t('{size} · needs an API key', { size }) : size
+  }
+
+  async #lacksKey({ provider }: ModelAdapter): Promise<boolean> {
+    return provider.keyName !== undefined && (await this.#parts.secrets.get(provider.keyName)) === null
+  }
+
+  async #scriptedOptions(adapter: ModelAdapter): Promise<AgentOptions> {
+    const models = await this.#within(LIST_TIMEOUT_MS, (signal) => adapter.listModels(signal))
+    const model = models?.[0]?.id
+    return { provider: adapter.provider.id, ...(model === undefined ? {} : { model }) }
+  }
+
+  async #infoOf(adapter: ModelAdapter, model: string): Promise<ModelInfo | undefined> {
+    const key = infoKey(adapter.provider.id, model)
+    const known = this.#infos.get(key)
+    if (known !== undefined) return known
+    try {
+      const info = await adapter.resolveModel(model)
+      this.#infos.set(key, info)
+      return info
+    } catch {
+      // A model that nobody can describe is shown by its id; using it tells what is wrong with it.
+      return undefined
+    }
+  }
+
+  /** Null when it took too long; the work is told to stop. */
+  async #within<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T | null> {
+    const controller = new AbortController()
+    let undo = () => {}
+    const late = new Promise<null>((resolve) => {
+      undo = this.#parts.clock.schedule(timeoutMs, () => {
+        controller.abort()
+        resolve(null)
+      })
+    })
+    try {
+      return await Promise.race([work(controller.signal), late])
+    } finally {
+      undo()
+    }
+  }
+}
+
+const infoKey = (provider: string, model: string) => JSON.stringify([provider, model])

@@ -1,0 +1,523 @@
+import { describe, expect, it } from 'vitest'
+import { answered, called, draft, resulted, said, stepEnd, stepStart, turnEnd, turnStart } from './session-events.ts'
+import { chatRig, realModel, tour } from './chat-rig.ts'
+
+const talk = [turnStart(1), stepStart(1, 1), said('hello'), answered([{ type: 'text', text: 'Hi.' }]), stepEnd(1, 1), turnEnd(1)]
+const keyed = { secrets: { DEEPSEEK_API_KEY: 'k' } }
+
+describe('sending', () => {
+  it('begins a session with the first message and remembers it', async () => {
+    const rig = await chatRig(keyed)
+    expect(rig.state().session).toBeNull()
+    expect(await rig.send('fix it')).toBeNull()
+    expect(rig.calls).toEqual([
+      ['create', { cwd: '/work', agent: { provider: 'deepseek-official', model: 'deepseek-v4-pro', reasoningEffort: 'high' } }],
+    ])
+    expect(rig.agent('s1').received).toMatchObject([
+      { verb: 'followup', message: { role: 'user', content: [{ type: 'text', text: 'fix it' }], source: { kind: 'user' } } },
+    ])
+    expect(rig.state().session).toMatchObject({ id: 's1', cwd: '/work', access: 'write', status: 'idle' })
+    expect(rig.memento.get('openSession')).toBe('s1')
+  })
+
+  it('goes on in the open session and steers when asked', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('one')
+    await rig.send('two', 'next-step')
+    expect(rig.agent('s1').received.map(({ verb }) => verb)).toEqual(['followup', 'steer'])
+    expect(rig.calls).toHaveLength(1)
+  })
+
+  it.each([
+    ['  \n', 'There is nothing to send yet.'],
+    ['x'.repeat(1_000_001), 'This message is too long. Put the text into a file and name the file instead.'],
+  ])('refuses what cannot be sent', async (text, problem) => {
+    const rig = await chatRig(keyed)
+    expect(await rig.send(text)).toBe(problem)
+    expect(rig.calls).toEqual([])
+  })
+
+  it('asks for the folder once when several are open', async () => {
+    const rig = await chatRig({ ...keyed, folders: ['/a', '/b'] })
+    expect(await rig.send('x')).toBe('Choose a folder to work in, then send again.')
+    rig.editor.answers.push('/b')
+    expect(await rig.send('x')).toBeNull()
+    expect(rig.calls).toMatchObject([['create', { cwd: '/b' }]])
+  })
+
+  it('needs a folder', async () => {
+    const rig = await chatRig({ ...keyed, folders: [] })
+    expect(rig.state().composer).toMatchObject({ canSend: false, blockedBy: 'Open a folder first: Bosun works on files.' })
+    expect(await rig.send('x')).toBe('Open a folder first: Bosun works on files.')
+    expect(rig.state().notices).toMatchObject([{ id: 'folder', actions: [{ label: 'Open a folder…' }] }])
+    await rig.say({ type: 'notice-action', id: 'folder', action: 'open' })
+    expect(rig.editor.shown).toContainEqual({ kind: 'folder', value: null })
+  })
+
+  it('shows the queue as what the person sent and the model has not seen', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('one')
+    Object.assign(rig.agent('s1'), {
+      inbox: {
+        nextTurn: [
+          { id: 'm1', role: 'user', content: [{ type: 'text', text: 'later' }], source: { kind: 'user' } },
+          { id: 'm2', role: 'user', content: [{ type: 'text', text: 'a job ended' }], source: { kind: 'plugin', plugin: 'jobs' } },
+        ],
+        nextStep: [],
+      },
+    })
+    await rig.happen('s1', draft('agent/inbox/spliced', { target: 'next-turn', start: 0, inserted: [] }))
+    expect(rig.state().queue).toEqual([{ id: 'm1', text: 'later', target: 'next-turn' }])
+    await rig.say({ type: 'queue-edit', id: 'm1', text: 'sooner' })
+    await rig.say({ type: 'queue-steer', id: 'm1' })
+    await rig.say({ type: 'queue-delete', id: 'm1' })
+    expect(rig.calls.slice(1)).toEqual([
+      ['edit', 'm1', [{ type: 'text', text: 'sooner' }]],
+      ['steerNow', 'm1'],
+      ['remove', 'm1'],
+    ])
+  })
+
+  it('stops without losing the queue, and goes on', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('one')
+    await rig.say({ type: 'stop' })
+    await rig.say({ type: 'continue' })
+    await rig.say({ type: 'retry' })
+    expect(rig.calls.slice(1)).toEqual([['cancel', { kind: 'user' }, { keepInbox: true }], ['continue'], ['continue']])
+  })
+})
+
+describe('drafts', () => {
+  it('are kept per session over a reload and cleared by sending', async () => {
+    const rig = await chatRig({ ...keyed, stored: { old: talk } })
+    await rig.say({ type: 'draft', text: 'half a tho' })
+    await rig.say({ type: 'session-open', id: 'old' })
+    expect(rig.state().composer.draft).toBe('')
+    await rig.say({ type: 'draft', text: 'other' })
+    await rig.controller.dispose()
+    expect(Object.fromEntries(rig.memento.values)).toMatchObject({ 'draft:': 'half a tho', 'draft:old': 'other', openSession: 'old' })
+
+    const again = await chatRig({ ...keyed, stored: { old: talk }, memento: Object.fromEntries(rig.memento.values) })
+    expect(again.state().composer.draft).toBe('other')
+    await again.send('other')
+    await again.controller.dispose()
+    expect(again.memento.get('draft:old')).toBeUndefined()
+  })
+
+  it('are not told back to the page that typed', async () => {
+    const rig = await chatRig(keyed)
+    rig.page.take()
+    rig.page.say({ type: 'draft', text: 'a' })
+    rig.clock.advance(1000)
+    expect(rig.page.take()).toEqual([])
+  })
+})
+
+describe('sessions', () => {
+  it('open again after a reload with their rows, the interrupted turn among them', async () => {
+    const cut = [...talk, turnStart(2), stepStart(2, 1), said('more'), stepEnd(2, 1), turnEnd(2, { kind: 'interrupted' })]
+    const rig = await chatRig({ ...keyed, stored: { old: cut }, memento: { openSession: 'old' } })
+    expect(rig.state().session?.id).toBe('old')
+    expect(rig.state().transcript.rows.map((row) => row.kind)).toEqual(['prompt', 'text', 'turn-end', 'prompt', 'turn-end'])
+    expect(rig.state().transcript.rows.at(-1)).toMatchObject({ outcome: 'interrupted', next: 'continue' })
+  })
+
+  it('that cannot be opened are named with the reason, and the chat stays usable', async () => {
+    const rig = await chatRig({ ...keyed, memento: { openSession: 'gone' } })
+    expect(rig.state().session).toBeNull()
+    expect(rig.state().notices).toMatchObject([{ id: 'session', level: 'error', text: '“gone” could not be opened: There is no session gone.' }])
+    expect(rig.memento.get('openSession')).toBeUndefined()
+    expect(await rig.send('x')).toBeNull()
+  })
+
+  it('are renamed, with a title that says something', async () => {
+    const rig = await chatRig({ ...keyed, stored: { old: talk } })
+    await rig.say({ type: 'session-rename', id: 'old', title: ' New name ' })
+    expect(rig.state().sessions).toMatchObject([{ id: 'old', title: 'New name' }])
+    await rig.say({ type: 'session-rename', id: 'old', title: ' ' })
+    expect(rig.state().notices).toMatchObject([{ id: 'session', text: 'A session needs a title.' }])
+  })
+
+  it('are deleted only after a yes', async () => {
+    const rig = await chatRig({ ...keyed, stored: { old: talk }, memento: { openSession: 'old' } })
+    await rig.say({ type: 'session-delete', id: 'old' })
+    expect(rig.calls).toEqual([['resume', 'old']])
+    rig.editor.answers.push(true)
+    await rig.say({ type: 'session-delete', id: 'old' })
+    expect(rig.calls.slice(1)).toEqual([
+      ['dispose', 'old'],
+      ['remove-session', 'old'],
+    ])
+    expect(rig.state()).toMatchObject({ session: null, sessions: [] })
+  })
+
+  it('begin anew with a click', async () => {
+    const rig = await chatRig({ ...keyed, stored: { old: talk }, memento: { openSession: 'old' } })
+    await rig.say({ type: 'session-new' })
+    expect(rig.state()).toMatchObject({ session: null, transcript: { rows: [], total: 0 } })
+    expect(rig.memento.get('openSession')).toBeUndefined()
+  })
+
+  it('show live rows only while they are open', async () => {
+    const rig = await chatRig({ ...keyed, stored: { a: [], b: [] }, memento: { openSession: 'a' } })
+    await rig.say({ type: 'session-open', id: 'b' })
+    await rig.happen('a', ...talk)
+    expect(rig.state().transcript.rows).toEqual([])
+    await rig.happen('b', ...talk)
+    expect(rig.state().transcript.rows).toHaveLength(3)
+    await rig.say({ type: 'session-open', id: 'a' })
+    expect(rig.state().transcript.rows).toHaveLength(3)
+  })
+})
+
+describe('approvals', () => {
+  const details = { effect: 'Run npm test', why: 'No rule allows it.', always: [{ label: 'Always allow npm test', rule: { tool: 'bash' } }] }
+
+  it('stand in the chat, a notification, the badge and the status bar; an answer in one clears all', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    await rig.askApproval({ details })
+    expect(rig.state().approvals).toMatchObject([{ id: 'q1', effect: 'Run npm test', why: 'No rule allows it.', always: ['Always allow npm test'], who: null }])
+    expect(rig.attention.standing).toMatchObject([
+      { text: 'Bosun: Run npm test', detail: 'No rule allows it.', buttons: [{ label: 'Allow once' }, { label: 'Always allow…' }, { label: 'Deny' }] },
+    ])
+    expect(rig.editor.badge).toEqual({ count: 1, tooltip: '1 waiting for you' })
+    expect(rig.editor.status).toMatchObject({ isWarning: true })
+    expect(rig.state().session?.status).toBe('waiting')
+    await rig.say({ type: 'approval', id: 'q1', answer: 'allow' })
+    expect(rig.calls.at(-1)).toEqual(['approval', 'q1', { outcome: 'allowed-once' }])
+    expect([rig.state().approvals, rig.attention.standing, rig.editor.badge]).toEqual([[], [], null])
+  })
+
+  it.each([
+    ['allow', { outcome: 'allowed-once' }],
+    ['deny', { outcome: 'rejected' }],
+  ])('are answered from the notification: %s', async (button, answer) => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    await rig.askApproval({ details })
+    rig.attention.click(button)
+    await rig.settle()
+    expect(rig.calls.at(-1)).toEqual(['approval', 'q1', answer])
+    expect(rig.state().approvals).toEqual([])
+  })
+
+  it('keep a rule for "Always allow…", and ask again when the person backs out of the list', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    await rig.askApproval({ details })
+    rig.attention.click('always')
+    await rig.settle()
+    expect(rig.attention.standing).toHaveLength(1)
+    rig.editor.answers.push('0')
+    rig.attention.click('always')
+    await rig.settle()
+    expect(rig.calls.at(-1)).toEqual(['approval', 'q1', { outcome: 'allowed-once', rule: { tool: 'bash' } }])
+  })
+
+  it('carry a reason for the model when they are denied in the chat, and refuse a rule that is not offered', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    await rig.askApproval({ details })
+    await rig.say({ type: 'approval', id: 'q1', answer: 'allow', always: 7 })
+    expect(rig.state().approvals).toHaveLength(1)
+    await rig.say({ type: 'approval', id: 'q1', answer: 'deny', note: 'Use pnpm.' })
+    expect(rig.calls.at(-1)).toEqual(['approval', 'q1', { outcome: 'rejected', note: 'Use pnpm.' }])
+  })
+
+  it('raise no notification when the person turned them off, and none offers a rule that is not there', async () => {
+    const off = await chatRig({ ...keyed, settings: { 'notifications.whenHidden': [] } })
+    await off.send('go')
+    await off.askApproval()
+    expect([off.attention.standing, off.state().approvals.length]).toEqual([[], 1])
+    const bare = await chatRig(keyed)
+    await bare.send('go')
+    await bare.askApproval({ reason: 'It writes.' })
+    expect(bare.attention.standing[0]).toMatchObject({ text: 'Bosun: Use bash', detail: 'It writes.', buttons: [{ id: 'allow' }, { id: 'deny' }] })
+  })
+
+  it('can be answered from the palette', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    await rig.askApproval({ details })
+    rig.editor.answers.push('deny')
+    await rig.controller.run('approvals')
+    expect(rig.calls.at(-1)).toEqual(['approval', 'q1', { outcome: 'rejected' }])
+  })
+})
+
+describe('questions', () => {
+  it('stand in the chat; a bad answer is refused with the reason and the question stays', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    await rig.askQuestion()
+    expect(rig.state().questions).toMatchObject([{ id: 'k1', questions: [{ id: '1', question: 'Which?', isMultiSelect: false }] }])
+    await rig.say({ type: 'question', id: 'k1', answers: [] })
+    expect(rig.state().notices).toMatchObject([{ text: 'Answer each question.' }])
+    await rig.say({ type: 'question', id: 'k1', answers: [{ id: '1', selected: ['A'] }] })
+    expect(rig.calls.at(-1)).toEqual(['question', 'k1', [{ id: '1', selected: ['A'] }]])
+    expect(rig.state().questions).toEqual([])
+  })
+
+  it('notify while the chat is hidden, and lead there', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    rig.editor.setVisible(false)
+    await rig.askQuestion()
+    expect(rig.attention.standing).toMatchObject([{ text: 'Bosun asks: Which?' }])
+    rig.attention.click('open')
+    await rig.settle()
+    expect(rig.editor.shown).toContainEqual({ kind: 'chat', value: null })
+  })
+})
+
+describe('the end of a turn', () => {
+  it.each([
+    [turnEnd(1), [{ level: 'info', text: 'Bosun has finished: New session' }]],
+    [turnEnd(1, { kind: 'error', failure: { code: 'AUTH', message: 'The key was refused.' } }), [{ level: 'error', text: 'Bosun stopped: The key was refused.' }]],
+    [turnEnd(1, { kind: 'paused', cap: 'steps', limit: 2 }), [{ level: 'warning', text: 'Bosun paused: New session' }]],
+    [turnEnd(1, { kind: 'aborted', reason: { kind: 'user' } }), []],
+  ])('is told while the chat is hidden', async (end, told) => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    await rig.happen('s1', ...talk.slice(0, -1), end)
+    expect(rig.attention.told).toEqual([])
+    rig.editor.setVisible(false)
+    await rig.happen('s1', turnStart(2), end)
+    expect(rig.attention.told).toEqual(told)
+  })
+})
+
+describe('models', () => {
+  it('play the scripted tour, and say so, while nothing is set up', async () => {
+    const rig = await chatRig()
+    expect(rig.state().composer.model).toMatchObject({ provider: 'tour', label: 'Tour', isScripted: true })
+    expect(rig.state().notices).toMatchObject([
+      { id: 'model', level: 'info', text: 'No model is set up yet. Bosun plays a scripted tour, which is no model: it answers the same to everything.' },
+    ])
+    await rig.send('start')
+    expect(rig.calls).toMatchObject([['create', { agent: { provider: 'tour', model: 'm1' } }]])
+  })
+
+  it('are those of the settings once there is a key', async () => {
+    const rig = await chatRig()
+    rig.editor.answers.push('sk-1 ')
+    await rig.say({ type: 'notice-action', id: 'model', action: 'key' })
+    expect(rig.state().composer.model).toMatchObject({ provider: 'deepseek-official', isScripted: false })
+    expect(rig.state().notices).toMatchObject([{ id: 'connection', level: 'info' }])
+  })
+
+  it('stay as chosen even without a key', async () => {
+    const rig = await chatRig({ settings: { 'model.provider': 'deepseek-official', 'model.name': 'x' } })
+    expect(rig.state().composer.model).toMatchObject({ provider: 'deepseek-official', model: 'x' })
+    expect(rig.state().notices).toEqual([])
+  })
+
+  it('that are not there are named', async () => {
+    const rig = await chatRig({ settings: { 'model.provider': 'nobody' } })
+    expect(rig.state().composer.model).toBeNull()
+    expect(rig.state().notices).toMatchObject([{ id: 'model', level: 'warning' }])
+  })
+
+  it('are picked with how hard they think, for the open session and for later ones', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    rig.editor.answers.push('model:["deepseek-official","m1"]', 'effort:low')
+    await rig.say({ type: 'pick-model' })
+    expect(rig.optionsOf('s1')).toEqual({ provider: 'deepseek-official', model: 'm1', reasoningEffort: 'low' })
+    expect(rig.source.user).toMatchObject({ 'model.provider': 'deepseek-official', 'model.name': 'm1', 'model.reasoningEffort': 'low' })
+    expect(rig.state().composer.model).toMatchObject({ label: 'Deep', reasoningEffort: 'low' })
+  })
+
+  it('of a provider that cannot list hide no other, and say why', async () => {
+    const broken = { ...realModel, provider: { id: 'b', name: 'Broken' }, listModels: () => Promise.reject(new Error('The server refused.')) }
+    const rig = await chatRig({ adapters: [broken, tour] })
+    await rig.say({ type: 'pick-model' })
+    const { items } = rig.editor.shown.find(({ kind }) => kind === 'pick')!.value as { items: { id: string; detail?: string }[] }
+    expect(items.map(({ id }) => id)).toEqual(['separator:b', 'problem:b', 'separator:tour', 'model:["tour","m1"]', 'separator', 'key'])
+    expect(items[1]?.detail).toBe('The server refused.')
+  })
+
+  it('are checked with words that say what to do', async () => {
+    const bad = { ...realModel, check: async () => ({ isOk: false, code: 'AUTH' as const, message: 'The key was refused. Set another one.' }) }
+    const rig = await chatRig({ ...keyed, adapters: [bad] })
+    await rig.controller.run('check-connection')
+    await rig.settle()
+    expect(rig.state().notices).toMatchObject([{ id: 'connection', level: 'error', text: 'The key was refused. Set another one.', actions: [{ id: 'key' }, { id: 'model' }] }])
+  })
+})
+
+describe('presets and permissions', () => {
+  it('chosen before the first message hold for it', async () => {
+    const rig = await chatRig(keyed)
+    rig.editor.answers.push('ask')
+    await rig.say({ type: 'pick-preset' })
+    rig.editor.answers.push('read-only')
+    await rig.say({ type: 'pick-permission' })
+    expect(rig.state().composer).toMatchObject({ preset: 'ask', permission: 'read-only', presets: [{ id: 'editor' }, { id: 'ask' }] })
+    await rig.send('go')
+    expect([rig.presetOf('s1'), rig.modeOf('s1')]).toEqual(['ask', 'read-only'])
+  })
+
+  it('give full access only after an explicit yes', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    rig.editor.answers.push('danger-full-access', false)
+    await rig.say({ type: 'pick-permission' })
+    expect(rig.modeOf('s1')).toBeUndefined()
+    rig.editor.answers.push('danger-full-access', true)
+    await rig.say({ type: 'pick-permission' })
+    expect(rig.modeOf('s1')).toBe('danger-full-access')
+  })
+
+  it('say why a preset cannot be chosen', async () => {
+    const rig = await chatRig(keyed)
+    rig.editor.answers.push('team')
+    await rig.say({ type: 'pick-preset' })
+    expect(rig.state().notices).toMatchObject([{ id: 'preset', text: 'Teams are not there.' }])
+  })
+
+  it('follow the trust in the folder', async () => {
+    const rig = await chatRig({ ...keyed, isTrusted: false })
+    expect(rig.state()).toMatchObject({ isTrusted: false, composer: { permission: 'read-only' } })
+    await rig.trust(true)
+    expect(rig.state()).toMatchObject({ isTrusted: true, composer: { permission: 'workspace-write' } })
+  })
+})
+
+describe('what the chat opens', () => {
+  const diff = { hunks: [], fileChanges: [{ path: '/work/src/a.ts', before: 'd' }] }
+  const edited = (before: string) => [
+    turnStart(1),
+    stepStart(1, 1),
+    answered([{ type: 'tool-call', id: 'c1', name: 'edit', arguments: '{}' }]),
+    called('c1', 'edit', '{}'),
+    resulted('c1', '\u001b[31mred\u001b[0m', { meta: { ...diff, fileChanges: [{ path: '/work/src/a.ts', before }] } }),
+    stepEnd(1, 1),
+    turnEnd(1),
+  ]
+  const open = async () => {
+    const rig = await chatRig({ ...keyed, stored: { s: [] } })
+    const { digest } = await rig.blobs.putBeforeImage('s', new TextEncoder().encode('old text\n'))
+    await rig.say({ type: 'session-open', id: 's' })
+    await rig.happen('s', ...edited(digest!))
+    rig.editor.take()
+    return rig
+  }
+
+  it('is a location against the session’s folder, or words when it is not there', async () => {
+    const rig = await open()
+    await rig.say({ type: 'open-location', location: { path: 'a.ts', line: 3 } })
+    expect(rig.editor.take()).toEqual([{ kind: 'location', value: { location: { path: 'a.ts', line: 3 }, cwd: '/work' } }])
+    await rig.say({ type: 'open-location', location: { path: 'missing.ts' } })
+    expect(rig.state().notices).toMatchObject([{ text: 'missing.ts is not there.' }])
+  })
+
+  it('is the text before a call against the file as it is now', async () => {
+    const rig = await open()
+    await rig.say({ type: 'open-diff', callId: 'c1', path: 'src/a.ts' })
+    expect(rig.editor.take()).toEqual([
+      { kind: 'diff', value: { title: 'a.ts (before and now)', path: '/work/src/a.ts', before: { name: 'c1/a.ts', text: 'old text\n' } } },
+    ])
+    await rig.say({ type: 'review-turn', turn: 1 })
+    expect(rig.editor.take()).toMatchObject([{ kind: 'diff', value: { path: '/work/src/a.ts' } }])
+  })
+
+  it('is the output as text without terminal colours', async () => {
+    const rig = await open()
+    await rig.say({ type: 'open-output', callId: 'c1' })
+    expect(rig.editor.take()).toEqual([{ kind: 'text', value: { name: 'c1/edit.txt', text: 'red' } }])
+  })
+
+  it('says so when nothing is kept', async () => {
+    const rig = await open()
+    await rig.say({ type: 'open-diff', callId: 'unknown' })
+    await rig.say({ type: 'review-turn', turn: 9 })
+    expect(rig.state().notices).toMatchObject([{ id: 'open', text: 'Nothing of this turn’s changes is kept.' }])
+    expect(rig.editor.take()).toEqual([])
+  })
+
+  it('is an image, to the page and in the editor', async () => {
+    const rig = await open()
+    const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 1)
+    const { attachmentId } = await rig.blobs.putAttachment('s', png, { mediaType: 'image/png' })
+    await rig.say({ type: 'need-image', attachmentId })
+    await rig.say({ type: 'need-image', attachmentId: 'sha256:none' })
+    expect(rig.replies).toEqual([
+      { type: 'image', attachmentId, uri: 'data:image/png;bytes=5', byteLength: 5 },
+      { type: 'image', attachmentId: 'sha256:none', uri: null, byteLength: 0 },
+    ])
+    await rig.say({ type: 'open-image', attachmentId })
+    expect(rig.editor.take()).toMatchObject([{ kind: 'bytes', value: { name: expect.stringMatching(/^[0-9a-f]{12}\.png$/), bytes: png } }])
+  })
+
+  it('is a link, but only of the web or mail', async () => {
+    const rig = await open()
+    await rig.say({ type: 'open-link', url: 'https://example.com/a' })
+    await rig.say({ type: 'open-link', url: 'command:workbench.action.quit' })
+    await rig.say({ type: 'open-link', url: 'file:///etc/passwd' })
+    expect(rig.editor.take()).toEqual([{ kind: 'external', value: 'https://example.com/a' }])
+    expect(rig.state().notices).toMatchObject([{ text: 'Bosun opens web and mail addresses only, not file:///etc/passwd.' }])
+  })
+
+  it('is the log of the session', async () => {
+    const rig = await open()
+    await rig.say({ type: 'open-log' })
+    const { text } = rig.editor.take()[0]!.value as { text: string }
+    expect(text.trim().split('\n').map((line) => (JSON.parse(line) as { type?: string }).type)).toEqual([
+      undefined, 'turn/start', 'step/start', 'assistant/message', 'tool/call', 'tool/result', 'step/end', 'turn/end',
+    ])
+  })
+})
+
+describe('bad input', () => {
+  it('from a page is refused with a notice and changes nothing', async () => {
+    const rig = await chatRig(keyed)
+    rig.page.sayRaw({ type: 'send', text: 5 })
+    await rig.settle()
+    expect(rig.state().notices).toMatchObject([{ id: 'refused', level: 'warning' }])
+    expect(rig.calls).toEqual([])
+    await rig.say({ type: 'notice-close', id: 'refused' })
+    expect(rig.state().notices).toEqual([])
+  })
+
+  it('in the settings is named once, with a way to mend it', async () => {
+    const rig = await chatRig({ ...keyed, settings: { 'agent.maxStepsPerTurn': 'many' } })
+    expect(rig.state().notices).toMatchObject([{ id: 'settings', level: 'warning', actions: [{ id: 'open' }] }])
+    await rig.source.set('agent.maxStepsPerTurn', 5, 'user')
+    await rig.settle()
+    expect(rig.state().notices).toEqual([])
+  })
+
+  it('a failing service is told and the chat goes on', async () => {
+    const rig = await chatRig({ ...keyed, stored: { old: talk } })
+    rig.editor.answers.push('x')
+    Object.assign(rig.editor, { copy: () => Promise.reject(new Error('No clipboard here.')) })
+    await rig.say({ type: 'copy', text: 'x' })
+    expect(rig.state().notices).toMatchObject([{ id: 'failure', level: 'error', text: 'No clipboard here.' }])
+    await rig.say({ type: 'session-open', id: 'old' })
+    expect(rig.state().session?.id).toBe('old')
+  })
+})
+
+describe('the status bar item', () => {
+  it('shows state, model and share of the window; its menu acts', async () => {
+    const rig = await chatRig(keyed)
+    expect(rig.editor.status).toMatchObject({ text: '$(comment-discussion) Deep', isWarning: false })
+    await rig.send('go')
+    rig.agent('s1').status = 'running'
+    rig.controller.noteStatus()
+    expect(rig.editor.status?.text).toMatch(/^\$\(loading~spin\) Deep/)
+    rig.editor.answers.push('stop')
+    await rig.controller.run('menu')
+    expect(rig.calls.at(-1)).toEqual(['cancel', { kind: 'user' }, { keepInbox: true }])
+  })
+})
+
+it('lets go of everything when it is disposed', async () => {
+  const rig = await chatRig(keyed)
+  expect(rig.attached()).toBe(1)
+  await rig.controller.dispose()
+  expect([rig.attached(), rig.page.listenerCount(), rig.clock.waiting]).toEqual([0, 0, 0])
+})
