@@ -1,0 +1,26 @@
+import { defineTool } from '../../core/tools/define-tool.ts'
+import type { ToolDefinition } from '../../core/tools/definition.ts'
+import type { Jobs } from '../../features/jobs/service.ts'
+import { jobSchema } from './job-schema.ts'
+
+/** `job_list`: the background jobs the agent may see. Source: capability specification 12.1. */
+export const createJobList = (jobs: Pick<Jobs, 'list'>): ToolDefinition =>
+  defineTool({
+    name: 'job_list',
+    description: 'List your background jobs.',
+    parameters: {},
+    output: {
+      schema: { type: 'array', items: jobSchema },
+      render: (_args, list) => [
+        {
+          type: 'text',
+          text:
+            list.length === 0
+              ? 'There are no background jobs.'
+              : list.map(({ id, kind, label, status, detail }) => `${id} [${kind}] ${status}${detail === undefined ? '' : ` (${detail})`} — ${label}`).join('\n'),
+        },
+      ],
+    },
+    execute: (_args, exec) => jobs.list(exec.agent),
+    presentCall: () => ({ card: 'generic', title: 'List background jobs', kind: 'read' }),
+  })
