@@ -1,7 +1,7 @@
 /** UTF-8 `bytes` from `start` on, without the rest of a character that `start` falls into. */
-export function fromCharacterStart(bytes: Uint8Array, start: number): Uint8Array {
+export function fromCharacterStart(bytes: Uint8Array, start = 0): Uint8Array {
   let first = start
-  while (first > 0 && first < bytes.length && first - start < 3 && isContinuation(bytes[first])) first += 1
+  while (first < bytes.length && first - start < 3 && isContinuation(bytes[first])) first += 1
   return bytes.subarray(first)
 }
 

@@ -1,0 +1,42 @@
+import type { InferValue, ValueSpec } from '../../core/schema/spec.ts'
+
+const streamSchema = {
+  type: 'object',
+  properties: {
+    text: { type: 'string', required: true, description: 'The end of the stream.' },
+    truncated: { type: 'boolean', required: true },
+    totalBytes: { type: 'integer', required: true },
+    spillPath: { type: 'string' },
+  },
+  additionalProperties: false,
+} as const satisfies ValueSpec
+
+/** What a shell call gives. Exit code, signal and time-out are facts of their own; text is raw, escape sequences included. */
+export const shellValueSchema = {
+  oneOf: [
+    {
+      type: 'object',
+      properties: {
+        kind: { type: 'string', required: true, const: 'foreground' },
+        exitCode: { oneOf: [{ type: 'integer' }, { type: 'null' }], required: true },
+        signal: { oneOf: [{ type: 'string' }, { type: 'null' }], required: true },
+        timedOut: { type: 'boolean', required: true },
+        aborted: { type: 'boolean', required: true },
+        timeoutMs: { type: 'number', required: true },
+        durationMs: { type: 'number', required: true },
+        stdout: { ...streamSchema, required: true },
+        stderr: { ...streamSchema, required: true },
+        transcript: { type: 'string', required: true, description: 'The end of both streams in the order they came.' },
+      },
+      additionalProperties: false,
+    },
+    {
+      type: 'object',
+      properties: { kind: { type: 'string', required: true, const: 'background' }, jobId: { type: 'string', required: true } },
+      additionalProperties: false,
+    },
+  ],
+} as const satisfies ValueSpec
+
+export type ShellValue = InferValue<typeof shellValueSchema>
+export type ForegroundValue = Extract<ShellValue, { readonly kind: 'foreground' }>

@@ -1,0 +1,47 @@
+import { isJsonObject } from '../../base/json.ts'
+import type { PresentedResult } from '../../core/tools/definition.ts'
+import type { ToolCallView, ToolResultView } from '../../protocol/cards.ts'
+import { asBoolean, asNumber, asString, soleText } from '../card-facts.ts'
+
+/** Arguments as a card needs them. */
+export interface ShellArgs {
+  readonly command: string
+  readonly description: string
+  readonly workdir?: string
+  readonly run_in_background?: boolean
+}
+
+export const presentCall = ({ command, description, workdir, run_in_background }: ShellArgs): ToolCallView =>
+  run_in_background === true
+    ? { card: 'generic', title: `Start in the background: ${firstLine(command)}`, kind: 'execute', rawInput: command, content: [{ type: 'text', text: description }] }
+    : { card: 'terminal', title: command, description, ...(workdir !== undefined && { cwd: workdir }) }
+
+/** A terminal when the facts of an end are there; else the text the model got. */
+export function presentResult(_args: ShellArgs, { content, meta }: PresentedResult): ToolResultView | undefined {
+  if (isJsonObject(meta) && meta['kind'] === 'foreground') {
+    const { output, logPath } = { output: asString(meta['output']), logPath: asString(meta['logPath']) }
+    const { exitCode, signal } = { exitCode: asNumber(meta['exitCode']), signal: asString(meta['signal']) }
+    const durationMs = asNumber(meta['durationMs'])
+    return {
+      card: 'terminal',
+      ...(output !== undefined && { output }),
+      ...(exitCode !== undefined && { exitCode }),
+      ...(signal !== undefined && { signal }),
+      ...(asBoolean(meta['timedOut']) === true && { timedOut: true }),
+      ...(asBoolean(meta['aborted']) === true && { aborted: true }),
+      ...(durationMs !== undefined && { durationMs }),
+      ...(logPath !== undefined && { logPath }),
+    }
+  }
+  const text = soleText(content)
+  return text === undefined ? undefined : { card: 'generic', content: [{ type: 'text', text: fenced(text) }] }
+}
+
+const firstLine = (command: string) => command.split('\n', 1)[0] ?? ''
+
+/** Longer than any fence inside. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}console\n${text}${text.endsWith('\n') ? '' : '\n'}${fence}`
+}
