@@ -30,14 +30,17 @@ export function createToolBench(agent: FakeAgent = createFakeAgent()): ToolBench
   const logger = createRecordingLogger()
   const kernel = createKernel({ logger })
   const promptSections: PromptSection[] = []
-  const prompt: Pick<SystemPrompt, 'section'> = {
-    section(section) {
-      promptSections.push(section)
-      return () => void promptSections.splice(promptSections.indexOf(section), 1)
-    },
-  }
   let ids = 0
-  kernel.root.provide('systemPrompt', prompt as SystemPrompt)
+  kernel.root.provide('systemPrompt', (user: Context) => {
+    const prompt: Pick<SystemPrompt, 'section'> = {
+      section(section) {
+        promptSections.push(section)
+        const remove = user.effect(() => void promptSections.splice(promptSections.indexOf(section), 1))
+        return () => void remove()
+      },
+    }
+    return prompt as SystemPrompt
+  })
   kernel.root.plugin(createToolsPlugin({ dispatch: kernel.dispatch, randomId: () => `token-${++ids}` }))
   return {
     kernel,
