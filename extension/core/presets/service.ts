@@ -17,8 +17,9 @@ export function createPresetsPlugin({ kernel, presets = shippedPresets }: Preset
     inject: ['settings', 'systemPrompt', 'tools'],
     apply(ctx) {
       const service = new PresetMounts(ctx, kernel, presets)
+      // Owned first, so that it goes last: nobody may see more tools because the layers went before those who use them.
+      ctx.effect(() => service.dispose())
       ctx.provide('presets', service)
-      return () => service.dispose()
     },
   }
 }

@@ -94,7 +94,7 @@ function workspaceText(snapshot: WorkspaceSnapshot, folders: readonly string[], 
     activeEditor && `In front of the person: ${activeEditor.path} (${activeEditor.languageId})`,
     openEditors.length > 0 && `Open editors: ${listed(openEditors)}`,
     unsavedFiles.length > 0 && `Unsaved: ${listed(unsavedFiles)}`,
-    problems && problems.errors + problems.warnings > 0 && `Problems shown by the editor: ${problems.errors} errors, ${problems.warnings} warnings`,
+    problems && problems.errors + problems.warnings > 0 && `Problems shown by the editor: errors ${problems.errors}, warnings ${problems.warnings}`,
   ].filter((line) => typeof line === 'string')
   return lines.length === 0 ? undefined : lines.join('\n')
 }
