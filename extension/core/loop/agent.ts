@@ -78,7 +78,7 @@ export class LiveAgent implements Agent {
     if (lost.length > 0 && session.access === 'write') this.#inbox.putBack({ nextStep: [], nextTurn: lost })
     this.#lastTurn = lastTurnOf(events)
     this.#shared = {
-      history: new RequestHistory(this.#log),
+      history: new RequestHistory(this.#log, { hasHeader: events.some(({ type }) => type === 'request/header') }),
       facts: new ModelFacts(),
       callIds: new CallIds(callIdsOf(events)),
       barrier: new DurableBarrier(session),

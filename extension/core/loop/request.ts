@@ -2,7 +2,6 @@ import { deepFreeze } from '../../base/json.ts'
 import type { Message } from '../log/message.ts'
 import type { RequestHeader } from '../log/event.ts'
 import type { CallConfiguration, ModelAdapter, ModelInfo, ModelRequest } from '../model/contract.ts'
-import type { Session } from '../session/session.ts'
 import type { AgentLog } from './agent-log.ts'
 
 export interface RequestParts {
@@ -20,14 +19,17 @@ export interface RequestParts {
  */
 export class RequestHistory {
   readonly #log: AgentLog
+  readonly #hasHeader: boolean
   #isFirst = true
   #header: RequestHeader | null = null
   #headerText = ''
   #contextText = ''
   #lastSeq = -1
 
-  constructor(log: AgentLog) {
+  /** `hasHeader`: the log holds a header already, from before this agent. */
+  constructor(log: AgentLog, { hasHeader }: { readonly hasHeader: boolean }) {
     this.#log = log
+    this.#hasHeader = hasHeader
   }
 
   /** `seq` of the newest event written here; -1 before the first. */
@@ -47,7 +49,7 @@ export class RequestHistory {
     const header: RequestHeader = { config, ...(system !== '' && { system }), ...(tools.length > 0 && { tools }) }
     const text = JSON.stringify(header)
     if (!this.#isFirst && text === this.#headerText) return
-    const reason = this.#isFirst ? (hasHeader(this.#log.session) ? 'resume' : 'initial') : 'change'
+    const reason = this.#isFirst ? (this.#hasHeader ? 'resume' : 'initial') : 'change'
     const written = this.#log.append<'request/header'>({ type: 'request/header', data: { header, reason } })
     this.#header = written.data.header
     this.#lastSeq = written.seq
@@ -62,8 +64,6 @@ export class RequestHistory {
     this.#contextText = text
   }
 }
-
-const hasHeader = (session: Session) => session.events().some(({ type }) => type === 'request/header')
 
 /** A frozen request over a header and the messages of the log. */
 export function requestFrom(parts: {

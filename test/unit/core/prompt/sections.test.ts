@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Machine } from '../../../../extension/capabilities/machine.ts'
 import type { WorkspaceSnapshot } from '../../../../extension/capabilities/workspace.ts'
 import { createKernel } from '../../../../extension/core/kernel/kernel.ts'
 import { shippedPresets } from '../../../../extension/core/presets/shipped.ts'
@@ -10,7 +11,13 @@ import { createFakeAgent } from '../../../support/fake-agent.ts'
 import { createFakeMachine } from '../../../support/fake-machine.ts'
 import { createRecordingLogger } from '../../../support/quiet-logger.ts'
 
-function setUp({ tools = [] as readonly string[], snapshot = { openEditors: [], unsavedFiles: [] } as WorkspaceSnapshot, machine = {} } = {}) {
+interface World {
+  readonly tools?: readonly string[]
+  readonly snapshot?: WorkspaceSnapshot
+  readonly machine?: Partial<Machine>
+}
+
+function setUp({ tools = [], snapshot = { openEditors: [], unsavedFiles: [] }, machine = {} }: World = {}) {
   const kernel = createKernel({ logger: createRecordingLogger() })
   const state = { isTrusted: true, snapshot, asked: 0, folders: ['/w'] }
   kernel.root.plugin(createSystemPromptPlugin({ dispatch: kernel.dispatch }))
