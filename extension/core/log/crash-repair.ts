@@ -1,0 +1,37 @@
+import type { EventDraft } from './event.ts'
+import type { OpenTurn } from './invariants.ts'
+
+/**
+ * What closes a turn that a crash left open: a failed result for every unanswered call, the end of the step, the end of the turn.
+ * A call that was never started gets its `tool/call` too, so that each result has one.
+ *
+ * Source: runtime specification 11.7.
+ */
+export function crashRepair(open: OpenTurn, freshId: () => string): readonly EventDraft[] {
+  const { turn, step } = open
+  const end: EventDraft = { type: 'turn/end', data: { turn, reason: { kind: 'interrupted' } } }
+  if (step === null) return [end]
+  const place = { turn, step: step.step }
+  const results = step.unanswered.flatMap(({ isStarted, callId, name, arguments: args }): readonly EventDraft[] => {
+    const result: EventDraft<'tool/result'> = {
+      type: 'tool/result',
+      surfaceOp: 'append',
+      data: {
+        ...place,
+        message: {
+          id: freshId(),
+          role: 'tool',
+          source: { kind: 'tool', callId },
+          content: [{ type: 'tool-result', callId, isError: true, content: [{ type: 'text', text: isStarted ? outcomeUnknown : notStarted }] }],
+        },
+        error: { name: 'ToolError', code: isStarted ? 'TOOL_OUTCOME_UNKNOWN' : 'TOOL_NOT_STARTED' },
+      },
+    }
+    return isStarted ? [result] : [{ type: 'tool/call', data: { ...place, callId, name, arguments: args } }, result]
+  })
+  return [...results, { type: 'step/end', data: place }, end]
+}
+
+const notStarted = 'Error: The application stopped before this call started. It had no effect; call it again if it is still wanted.'
+const outcomeUnknown =
+  'Error: The application stopped while this call ran. It may have had its effect, in whole or in part. Look before you call it again.'

@@ -1,0 +1,20 @@
+import { SessionError } from '../session/session.ts'
+
+/** A rule of the log that an event would break. Nothing is appended. */
+export const brokenRule = (rule: string, type: string, problem: string) =>
+  new SessionError('INVARIANT', `The log refuses ${type}: ${problem} (rule ${rule}).`)
+
+export const unsupportedVersion = (id: string, version: unknown) =>
+  new SessionError(
+    'UNSUPPORTED_VERSION',
+    `Session ${id} is stored in format version ${JSON.stringify(version)}; this Bosun reads version 0. Open it with the Bosun that wrote it. Its file was left as it is.`,
+  )
+
+export const unknownEvent = (id: string, type: string, seq: number) =>
+  new SessionError(
+    'UNKNOWN_EVENT',
+    `Session ${id} holds an event of the unknown type ${JSON.stringify(type)} (number ${seq}). Update Bosun, or enable the plugin that wrote it. Its file was left as it is.`,
+  )
+
+export const unknownDraft = (type: string) =>
+  new SessionError('UNKNOWN_EVENT', `Nobody registered the event type ${JSON.stringify(type)}. Register it with eventTypes.register, or mark the event ignorable.`)
