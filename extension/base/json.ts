@@ -58,6 +58,17 @@ export function deepFreeze<T>(value: T): T {
   return value
 }
 
+/** Freeze lossless JSON that nobody else holds, such as parsed text, in place and to its ground. */
+export function freezeJson<T extends Json>(value: T): T {
+  const stack: Json[] = [value]
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (!isContainer(next)) continue
+    for (const slot of Object.values(next)) if (isContainer(slot)) stack.push(slot)
+    Object.freeze(next)
+  }
+  return value
+}
+
 /** Same JSON value; the order of keys does not matter. */
 export function jsonEquals(left: Json, right: Json): boolean {
   const stack: [Json, Json][] = [[left, right]]

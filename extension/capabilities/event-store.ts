@@ -41,6 +41,8 @@ export interface StoredSession {
   readonly problem?: string
   /** What `putNote` kept; null when there is none or it cannot be read. */
   readonly note: JsonObject | null
+  /** When the note was kept, epoch ms; null without one. A log that is newer may hold more. */
+  readonly notedAt: number | null
 }
 
 export interface EventFile {

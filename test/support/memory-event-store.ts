@@ -22,7 +22,7 @@ export interface MemoryLog {
   text: string
   /** Bytes that repairs moved aside, by file name. */
   readonly cuts: Map<string, string>
-  note: JsonObject | null
+  note: { readonly value: JsonObject; readonly at: number } | null
   modifiedAt: number
   lease: { readonly writer: LogWriter; readonly file: EventFile } | null
 }
@@ -53,7 +53,7 @@ export function createMemoryEventStore(options: { readonly disk?: MemoryDisk; re
     const { text, modifiedAt, note } = logOf(id)
     const header = headerOf(id, text)
     const size = new TextEncoder().encode(text).length
-    return { id, modifiedAt, size, note, ...(typeof header === 'string' ? { header: null, problem: header } : { header }) }
+    return { id, modifiedAt, size, note: note?.value ?? null, notedAt: note?.at ?? null, ...(typeof header === 'string' ? { header: null, problem: header } : { header }) }
   }
   return {
     disk,
@@ -167,7 +167,7 @@ class MemoryEventFile implements EventFile {
 
   async putNote(note: JsonObject): Promise<void> {
     const log = this.#world.disk.logs.get(this.id)
-    if (log !== undefined && this.access === 'write') log.note = structuredClone(note)
+    if (log !== undefined && this.access === 'write') log.note = { value: structuredClone(note), at: this.#world.now() }
   }
 
   async close(): Promise<void> {

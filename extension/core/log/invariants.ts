@@ -116,7 +116,7 @@ export class Invariants {
   /** The event names the open turn and the open step. */
   #stepViolation(event: SessionEvent, rule: InvariantRule): Violation | null {
     if (!this.#isStepOpen) return { rule, problem: 'no step is open' }
-    const { turn, step } = event.data as { readonly turn?: unknown; readonly step?: unknown }
+    const { turn, step } = event.data as { readonly turn?: number; readonly step?: number }
     const isHere = turn === this.#lastTurn && step === this.#lastStep
     return isHere ? null : { rule, problem: `it names turn ${turn}, step ${step}, but turn ${this.#lastTurn}, step ${this.#lastStep} is open` }
   }

@@ -1,4 +1,5 @@
-import type { Emit, Parallel } from '../kernel/plugin.ts'
+import type { LogRepair, LogWriter } from '../../capabilities/event-store.ts'
+import type { Emit, Parallel, ScopeKey } from '../kernel/plugin.ts'
 import type { EventDraft, EventType, SessionEvent, SessionHeader } from '../log/event.ts'
 import type { Message } from '../log/message.ts'
 import type { ProjectionSnapshot } from '../projections/projection.ts'
@@ -8,17 +9,23 @@ import { HarnessError } from '../../base/harness-error.ts'
 export interface Session {
   readonly id: string
   readonly header: SessionHeader
+  /** Turns to `read-only` for good when another window took the log over; `session/access` tells. */
   readonly access: 'write' | 'read-only'
+  /** Who writes when another window does. */
+  readonly writer?: LogWriter | undefined
+  /** What was cut off a damaged log when it was opened. */
+  readonly repair?: LogRepair | undefined
   /** Number of events; the next event's `seq`. */
   readonly length: number
   /**
    * Snapshot losslessly, freeze, validate, commit, notify. Synchronous; durable only after `flush`.
-   * Errors: `SessionError` `INVARIANT` (named rule), `NOT_JSON`, `REENTRANT`, `READ_ONLY`, `CLOSED`. Nothing is appended then.
+   * An event type is registered with `eventTypes` first, or the event is `ignorable`.
+   * Errors: `SessionError` `INVARIANT` (named rule), `NOT_JSON`, `UNKNOWN_EVENT`, `REENTRANT`, `READ_ONLY`, `CLOSED`. Nothing is appended then.
    */
   append<T extends EventType>(draft: EventDraft<T>): SessionEvent<T>
   /** A durable barrier. Errors: the failure of the store, for good; the caller must not go on with its effect. */
   flush(): Promise<void>
-  /** Events in memory by `seq`; the whole log unless it was opened by its tail. */
+  /** Events with `from <= seq < to`, by default all. Streamed deltas are held packed and made anew at each call. */
   events(from?: number, to?: number): readonly SessionEvent[]
   /** Messages the model sees, cached by node. */
   messages(): readonly Message[]
@@ -43,24 +50,49 @@ export type SessionErrorCode =
   | 'UNSUPPORTED_VERSION'
   | 'UNKNOWN_EVENT'
   | 'SESSION_NOT_FOUND'
-  | 'SESSION_ALREADY_EXISTS'
+  | 'SESSION_NOT_LIVE'
   | 'OPEN_TURN'
   | 'INVALID_BOUNDARY'
+  | 'INVALID_TITLE'
+  | 'INVALID_CWD'
 
 export class SessionError extends HarnessError<SessionErrorCode> {}
 
 /** The sessions of this host. */
 export interface Sessions {
-  create(options: { readonly cwd: string; readonly agentPreset?: string; readonly id?: string }): Promise<Session>
+  /** Errors: `INVALID_CWD`; the store's `SESSION_ALREADY_EXISTS`, `INVALID_ID`; what a listener of `session/created` throws. */
+  create(options: {
+    /** Absolute. */
+    readonly cwd: string
+    readonly agentPreset?: string
+    readonly id?: string
+    /** Of a session that an agent started. */
+    readonly origin?: 'subagent'
+    readonly parentSession?: string
+    readonly delegationDepth?: number
+  }): Promise<Session>
   /**
-   * Load, mend (torn tail, open turn) and open. The mending is itself durable.
-   * Errors: `SESSION_NOT_FOUND`, `UNSUPPORTED_VERSION`, `UNKNOWN_EVENT`; the store's `UNREADABLE`. The file stays as it was then.
+   * Load, mend (torn tail, open turn) and open. The mending is itself durable. A live session is given as it is, but one that is
+   * read-only is opened anew, since its writer may be gone.
+   * Errors: `UNSUPPORTED_VERSION`, `UNKNOWN_EVENT`; the store's `SESSION_NOT_FOUND`, `UNREADABLE`. The file stays as it was then.
    */
   open(id: string): Promise<Session>
+  /** The header and at least the newest `count` events (all, if there are fewer), without reading the log: for the first screen. Errors: as `open`. */
+  readTail(id: string, count: number): Promise<{ readonly header: SessionHeader; readonly events: readonly SessionEvent[] }>
+  /**
+   * Copy a live session up to and with event `boundary`, by default its newest.
+   * Errors: `SESSION_NOT_LIVE`, `INVALID_BOUNDARY`, `OPEN_TURN`; the store's `SESSION_NOT_FOUND`, `SESSION_ALREADY_EXISTS`.
+   */
+  fork(sourceId: string, options?: { readonly boundary?: number; readonly childId?: string }): Promise<Session>
   live(id: string): Session | undefined
+  /** Newest first. Reads headers, notes and at most both ends of a log. */
   list(): Promise<readonly SessionSummary[]>
+  /** Errors: `INVALID_TITLE`; the store's `SESSION_BUSY`, and those of `open`. */
   rename(id: string, title: string): Promise<void>
+  /** Closes it first when it is live. Errors: the store's `SESSION_NOT_FOUND`, `SESSION_BUSY`. */
   remove(id: string): Promise<void>
+  /** From now on the events of this session are heard in `scope` and above; before, and after null, by global listeners only. */
+  bindScope(id: string, scope: ScopeKey | null): void
 }
 
 export interface SessionSummary {
@@ -84,6 +116,8 @@ declare module '../kernel/plugin.ts' {
     /** A throw vetoes publication. */
     'session/created': Emit<[session: Session]>
     'session/disposed': Emit<[session: Session]>
+    /** Another window took the log over: the session is read-only now. */
+    'session/access': Emit<[session: Session]>
     /** Flush rejects with the first failure. */
     'session/flush': Parallel<[session: Session]>
   }

@@ -5,7 +5,8 @@ import type { Surface } from './session.ts'
 
 export type SurfaceEvent = SessionEvent<'user/message' | 'assistant/message' | 'tool/result'>
 
-export const isSurfaceEvent = (event: SessionEvent): event is SurfaceEvent => event.surfaceOp !== undefined
+export const isSurfaceEvent = (event: SessionEvent): event is SurfaceEvent =>
+  event.type === 'user/message' || event.type === 'assistant/message' || event.type === 'tool/result'
 
 /**
  * The nodes the model sees and the messages derived from them. An append costs the same however long the talk is.

@@ -1,5 +1,16 @@
-import { SessionError } from '../session/session.ts'
+import { SessionError } from './session.ts'
 
+export const sessionReadOnly = (id: string) =>
+  new SessionError('READ_ONLY', `Session ${id} is open for reading only, because another window writes it. Close it there, then open it again here.`)
+
+export const sessionClosed = (id: string) => new SessionError('CLOSED', `Session ${id} is closed. Open it again to go on.`)
+
+export const sessionNotLive = (id: string) => new SessionError('SESSION_NOT_LIVE', `Session ${id} is not open. Open it first.`)
+
+export const reentrantAppend = (type: string) =>
+  new SessionError('REENTRANT', `${type} cannot be appended while another event of the session is being told. Append it afterwards, from a microtask.`)
+
+export const notJson = (cause: Error) => new SessionError('NOT_JSON', `The log carries lossless JSON only: ${cause.message}`, { cause })
 /** A rule of the log that an event would break. Nothing is appended. */
 export const brokenRule = (rule: string, type: string, problem: string) =>
   new SessionError('INVARIANT', `The log refuses ${type}: ${problem} (rule ${rule}).`)

@@ -1,0 +1,44 @@
+import type { Projection } from './projection.ts'
+import { titleProjection } from './title.ts'
+
+/** What the list of sessions shows of one. `updatedAt` is when somebody last said or did something; opening the session is neither. */
+export type SessionListMetadata = {
+  readonly title: string | null
+  readonly updatedAt: number | null
+  /** Messages a person sent. */
+  readonly prompts: number
+  readonly isTurnOpen: boolean
+}
+
+/** Lossless JSON, so that it can be kept beside the log. */
+export type SessionListState = {
+  readonly title: ReturnType<typeof titleProjection.start>
+  readonly updatedAt: number | null
+  readonly prompts: number
+  readonly isTurnOpen: boolean
+}
+
+export const sessionListMetadataProjection: Projection<SessionListState, SessionListMetadata> = {
+  key: 'sessionListMetadata',
+  stateVersion: 1,
+  start: () => ({ title: titleProjection.start(), updatedAt: null, prompts: 0, isTurnOpen: false }),
+  step: (state, event) => {
+    switch (event.type) {
+      case 'session/title': {
+        const title = titleProjection.step(state.title, event)
+        return title === state.title ? state : { ...state, title }
+      }
+      case 'user/message': {
+        const isPrompt = event.surfaceOp === 'append' && event.data.source.kind === 'user'
+        return { ...state, updatedAt: event.time, prompts: state.prompts + (isPrompt ? 1 : 0) }
+      }
+      case 'turn/start':
+        return { ...state, updatedAt: event.time, isTurnOpen: true }
+      case 'turn/end':
+        return { ...state, updatedAt: event.time, isTurnOpen: false }
+      default:
+        return state
+    }
+  },
+  view: ({ title, updatedAt, prompts, isTurnOpen }) => ({ title: titleProjection.view(title), updatedAt, prompts, isTurnOpen }),
+}

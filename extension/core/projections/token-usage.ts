@@ -1,0 +1,25 @@
+import type { Usage } from '../model/contract.ts'
+import type { Projection } from './projection.ts'
+
+/** Tokens of the whole session, disjoint counts, and those of the newest answer. */
+export type TokenUsage = { readonly [Key in keyof Usage]: number } & { readonly last: { readonly [Key in keyof Usage]: number } | null }
+
+/** Adds up what providers reported with their answers. */
+export const tokenUsageProjection: Projection<TokenUsage, TokenUsage> = {
+  key: 'tokenUsage',
+  stateVersion: 1,
+  start: () => ({ inputTokens: 0, outputTokens: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, last: null }),
+  step: (state, event) => {
+    if (event.type !== 'assistant/message' || event.data.usage === undefined) return state
+    const { inputTokens, outputTokens, cacheRead, cacheWrite, reasoning } = event.data.usage
+    return {
+      inputTokens: state.inputTokens + inputTokens,
+      outputTokens: state.outputTokens + outputTokens,
+      cacheRead: state.cacheRead + cacheRead,
+      cacheWrite: state.cacheWrite + cacheWrite,
+      reasoning: state.reasoning + reasoning,
+      last: { inputTokens, outputTokens, cacheRead, cacheWrite, reasoning },
+    }
+  },
+  view: (state) => state,
+}

@@ -1,0 +1,70 @@
+import { freezeJson, type JsonObject } from '../../base/json.ts'
+import { EventStoreError, type EventFile } from '../../capabilities/event-store.ts'
+import { isChunkRow, rowFromLine, unpackRow, type ChunkRow } from '../log/chunk-rows.ts'
+import { DerivedLog } from './derived-log.ts'
+import type { SessionEvent, SessionHeader } from '../log/event.ts'
+import type { EventTypes } from '../log/event-types.ts'
+import type { InvariantOptions } from '../log/invariants.ts'
+import { unknownEvent, unsupportedVersion } from './session-error.ts'
+import { parseEvent } from '../log/parse-event.ts'
+
+/**
+ * The header of a stored log.
+ *
+ * Errors: `SessionError` `UNSUPPORTED_VERSION`; `EventStoreError` `UNREADABLE` when it is no header.
+ */
+export function headerFrom(id: string, line: JsonObject): SessionHeader {
+  if (line['version'] !== 0) throw unsupportedVersion(id, line['version'])
+  if (typeof line['createdAt'] !== 'number') throw new EventStoreError('UNREADABLE', `The header of session ${id} has no createdAt. Its file was left as it is.`)
+  // The fields that are relied on were checked; the others are read where they are used.
+  return freezeJson(line) as unknown as SessionHeader
+}
+
+/**
+ * Read a log from its first event to its last good one. With write access whatever follows a bad line is cut off, its bytes kept.
+ *
+ * Errors: `SessionError` `UNKNOWN_EVENT`; the file stays as it is then.
+ */
+export async function loadLog(file: EventFile, types: EventTypes, options?: InvariantOptions): Promise<DerivedLog> {
+  const log = new DerivedLog(types, options)
+  let lines = 0
+  for await (const batch of file.read()) {
+    for (const line of batch) {
+      const item = readItem(line, log, types, file.id)
+      if (typeof item === 'string') {
+        if (file.access === 'write') await file.cut(lines, `line ${lines + 2}: ${item}`)
+        return log
+      }
+      log.addItem(item)
+      lines++
+    }
+  }
+  return log
+}
+
+/** The events of stored lines that stand anywhere in a log; what cannot be understood is left out. */
+export function eventsFromLines(lines: readonly JsonObject[], types: EventTypes): readonly SessionEvent[] {
+  return lines.flatMap((line): readonly SessionEvent[] => {
+    if (isChunkRow(line)) {
+      const row = rowFromLine(freezeJson(line))
+      return row === null ? [] : unpackRow(row)
+    }
+    const seq = line['seq']
+    const parsed = typeof seq === 'number' ? parseEvent(freezeJson(line), seq, types) : null
+    return parsed?.kind === 'event' ? [parsed.event] : []
+  })
+}
+
+/** A stored line as what it holds, or why it cannot follow what is there. */
+function readItem(line: JsonObject, log: DerivedLog, types: EventTypes, id: string): SessionEvent | ChunkRow | string {
+  freezeJson(line)
+  if (isChunkRow(line)) {
+    const row = rowFromLine(line)
+    if (row === null || row.seq !== log.length) return `it should hold packed chunks from number ${log.length} on`
+    return log.rowViolation(row)?.problem ?? row
+  }
+  const parsed = parseEvent(line, log.length, types)
+  if (parsed.kind === 'unknown') throw unknownEvent(id, parsed.type, log.length)
+  if (parsed.kind === 'corrupt') return parsed.problem
+  return log.violation(parsed.event)?.problem ?? parsed.event
+}

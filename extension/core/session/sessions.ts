@@ -1,0 +1,326 @@
+import { isJsonObject, snapshotJson, type JsonObject } from '../../base/json.ts'
+import type { Clock } from '../../capabilities/clock.ts'
+import { sessionAlreadyExists, sessionBusy, type EventFile, type EventStore, type StoredSession } from '../../capabilities/event-store.ts'
+import type { Logger } from '../../capabilities/logger.ts'
+import type { Machine } from '../../capabilities/machine.ts'
+import type { Dispatcher, Plugin, ScopeKey } from '../kernel/plugin.ts'
+import { crashRepair } from '../log/crash-repair.ts'
+import type { SessionEvent, SessionHeader } from '../log/event.ts'
+import { createEventTypes, type EventTypes } from '../log/event-types.ts'
+import type { InvariantOptions } from '../log/invariants.ts'
+import { builtInProjections } from '../projections/built-in.ts'
+import { ProjectionRegistry } from '../projections/registry.ts'
+import { sessionListMetadataProjection, type SessionListState } from '../projections/session-list-metadata.ts'
+import { DerivedLog } from './derived-log.ts'
+import { LiveSession } from './live-session.ts'
+import { eventsFromLines, headerFrom, loadLog } from './load-log.ts'
+import { SessionError, type Session, type Sessions, type SessionSummary } from './session.ts'
+import { sessionNotLive } from './session-error.ts'
+import { acceptedTitle } from './titles.ts'
+
+export interface SessionsParts {
+  readonly events: EventStore
+  readonly clock: Clock
+  readonly machine: Pick<Machine, 'randomId'>
+  readonly logger: Logger
+  readonly dispatch: Dispatcher
+  readonly invariants?: InvariantOptions
+}
+
+/** Offers `eventTypes`, `projections` and `sessions`; closes every session when it goes. */
+export function sessionsPlugin(parts: SessionsParts): Plugin {
+  return {
+    name: 'sessions',
+    apply(ctx) {
+      const types = createEventTypes()
+      const projections = new ProjectionRegistry(parts.logger)
+      for (const unit of builtInProjections) ctx.effect(projections.register(unit))
+      const sessions = new SessionHost(parts, types, projections)
+      ctx.provide('eventTypes', types)
+      ctx.provide('projections', projections)
+      ctx.provide('sessions', sessions)
+      return () => sessions.closeAll()
+    },
+  }
+}
+
+/** Bytes read at each end of a log whose note is missing or old. */
+const peekBytes = 65_536
+const untitled = 'New session'
+
+class SessionHost implements Sessions {
+  readonly #parts: SessionsParts
+  readonly #types: EventTypes
+  readonly #projections: ProjectionRegistry
+  readonly #live = new Map<string, LiveSession>()
+  readonly #opening = new Map<string, Promise<Session>>()
+  readonly #scopes = new Map<string, ScopeKey>()
+
+  constructor(parts: SessionsParts, types: EventTypes, projections: ProjectionRegistry) {
+    this.#parts = parts
+    this.#types = types
+    this.#projections = projections
+  }
+
+  async create(options: Parameters<Sessions['create']>[0]): Promise<Session> {
+    const { cwd, id = this.#parts.machine.randomId(), ...facts } = options
+    if (!isAbsolute(cwd)) throw new SessionError('INVALID_CWD', `The folder of a session must be an absolute path, not ${JSON.stringify(cwd)}.`)
+    return this.#createWith({ version: 0, id, createdAt: this.#parts.clock.now(), cwd, ...facts }, [])
+  }
+
+  open(id: string): Promise<Session> {
+    const live = this.#live.get(id)
+    if (live?.access === 'write') return Promise.resolve(live)
+    const opening = this.#opening.get(id) ?? this.#openAnew(id, live).finally(() => this.#opening.delete(id))
+    this.#opening.set(id, opening)
+    return opening
+  }
+
+  async readTail(id: string, count: number): Promise<{ readonly header: SessionHeader; readonly events: readonly SessionEvent[] }> {
+    const live = this.#live.get(id)
+    if (live !== undefined) return { header: live.header, events: live.events(live.length - count) }
+    const file = await this.#parts.events.open(id, 'read-only')
+    try {
+      const header = headerFrom(id, file.header())
+      return { header, events: eventsFromLines(await file.readTail(count), this.#types) }
+    } finally {
+      await file.close()
+    }
+  }
+
+  async fork(sourceId: string, options: { readonly boundary?: number; readonly childId?: string } = {}): Promise<Session> {
+    const source = this.#live.get(sourceId)
+    if (source === undefined) {
+      await this.#parts.events.describe(sourceId)
+      throw sessionNotLive(sourceId)
+    }
+    const { boundary = source.length - 1, childId = this.#parts.machine.randomId() } = options
+    if (!Number.isSafeInteger(boundary) || boundary < 0 || boundary >= source.length)
+      throw new SessionError('INVALID_BOUNDARY', `Session ${sourceId} has no event ${boundary} to fork at; its events go from 0 to ${source.length - 1}.`)
+    const seed = source.events(0, boundary + 1)
+    const lastMark = seed.findLast(({ type }) => type === 'turn/start' || type === 'turn/end')
+    if (lastMark?.type === 'turn/start') throw new SessionError('OPEN_TURN', `Event ${boundary} lies inside a turn. Fork at the end of a turn.`)
+    const { cwd, agentPreset } = source.header
+    const header: SessionHeader = {
+      version: 0,
+      id: childId,
+      createdAt: this.#parts.clock.now(),
+      ...(cwd === undefined ? {} : { cwd }),
+      parentSession: sourceId,
+      seedLength: seed.length,
+      ...(agentPreset === undefined ? {} : { agentPreset }),
+    }
+    return this.#createWith(header, seed)
+  }
+
+  live(id: string): Session | undefined {
+    return this.#live.get(id)
+  }
+
+  async list(): Promise<readonly SessionSummary[]> {
+    const stored = await this.#parts.events.list()
+    const closed = await Promise.all(stored.filter(({ id }) => !this.#live.has(id)).map((session) => this.#summaryOf(session)))
+    const live = [...this.#live.values()].map((session) => this.#liveSummary(session))
+    return [...live, ...closed].sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1))
+  }
+
+  async rename(id: string, title: string): Promise<void> {
+    const accepted = acceptedTitle(title)
+    const live = this.#live.get(id)
+    const session = live ?? (await this.#load(await this.#parts.events.open(id, 'write')))
+    try {
+      if (session.writer !== undefined) throw sessionBusy(id, session.writer)
+      session.append({ type: 'session/title', data: { title: accepted, messageSeqs: [], source: { kind: 'user' } } })
+      await session.flush()
+    } finally {
+      if (live === undefined) await session.close()
+    }
+  }
+
+  async remove(id: string): Promise<void> {
+    const live = this.#live.get(id)
+    const isBlank = live?.length === 0
+    await live?.close()
+    // A session nobody used has left nothing to remove.
+    if (!isBlank) await this.#parts.events.remove(id)
+  }
+
+  bindScope(id: string, scope: ScopeKey | null): void {
+    if (scope === null) this.#scopes.delete(id)
+    else this.#scopes.set(id, scope)
+  }
+
+  async closeAll(): Promise<void> {
+    const outcomes = await Promise.allSettled([...this.#live.values()].map((session) => session.close()))
+    const failures = outcomes.filter((outcome) => outcome.status === 'rejected')
+    if (failures.length > 0) throw new AggregateError(failures.map(({ reason }) => reason as unknown), 'Some sessions could not be written to the end.')
+  }
+
+  async #createWith(header: SessionHeader, seed: readonly SessionEvent[]): Promise<Session> {
+    if (this.#live.has(header.id)) throw sessionAlreadyExists(header.id)
+    const frozen = snapshotJson(header, 'header') as unknown as SessionHeader & JsonObject
+    const file = await this.#parts.events.create(frozen)
+    const log = new DerivedLog(this.#types, this.#parts.invariants)
+    const session = this.#sessionOver(frozen, file, log)
+    return this.#orClose(session, async () => {
+      for (const event of seed) log.add(event)
+      session.storeSeed(seed)
+      endSeed(session, log)
+      if (seed.length > 0) await session.flush()
+      this.#publish(session)
+    })
+  }
+
+  async #openAnew(id: string, stale: LiveSession | undefined): Promise<Session> {
+    await stale?.close()
+    const session = await this.#load(await this.#parts.events.open(id, 'write'))
+    return this.#orClose(session, async () => this.#publish(session))
+  }
+
+  /** Read, mend and mark; not yet known to anybody. */
+  async #load(file: EventFile): Promise<LiveSession> {
+    const { header, log } = await this.#read(file)
+    const session = this.#sessionOver(header, file, log)
+    if (file.access === 'read-only') return session
+    return this.#orClose(session, async () => {
+      const open = log.invariants.openTurn
+      const { lastTime } = log
+      const drafts = open === null ? [] : crashRepair(open, () => this.#parts.machine.randomId())
+      for (const draft of drafts) session.appendQuietly(draft, lastTime)
+      if (file.repair !== undefined) session.appendQuietly({ type: 'log/repaired', data: file.repair })
+      endSeed(session, log)
+      await session.flush()
+    })
+  }
+
+  async #read(file: EventFile): Promise<{ readonly header: SessionHeader; readonly log: DerivedLog }> {
+    try {
+      return { header: headerFrom(file.id, file.header()), log: await loadLog(file, this.#types, this.#parts.invariants) }
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
+  /** Do what comes before a session can be given out; when that fails the session is closed. */
+  async #orClose(session: LiveSession, prepare: () => Promise<void>): Promise<LiveSession> {
+    try {
+      await prepare()
+      return session
+    } catch (error) {
+      // What failed first is what the caller has to know; a close that fails too says the same again.
+      await session.close().catch(() => {})
+      throw error
+    }
+  }
+
+  #sessionOver(header: SessionHeader, file: EventFile, log: DerivedLog): LiveSession {
+    const { clock, logger, dispatch } = this.#parts
+    let noted: SessionListState | undefined
+    let note: JsonObject | null = null
+    return new LiveSession({
+      header,
+      file,
+      log,
+      clock,
+      logger,
+      types: this.#types,
+      projections: (id) => this.#projections.snapshot(id),
+      onEvent: (session, event) => {
+        this.#projections.step(session.id, event)
+        dispatch.emit('session/event', this.#scopeOf(session.id), [session, event])
+      },
+      onFlush: (session) => dispatch.parallel('session/flush', this.#scopeOf(session.id), [session]),
+      note: ({ id, length }) => {
+        const state = this.#listState(id)
+        if (state !== noted && state !== undefined) note = noteFrom(state, length)
+        noted = state
+        return note
+      },
+      onAccessLost: (session) => {
+        logger.warn('Another window took a session over.', { session: session.id })
+        dispatch.emit('session/access', this.#scopeOf(session.id), [session])
+      },
+      onClosed: (session) => this.#retract(session),
+    })
+  }
+
+  /** Make a session known. Errors: what a listener of `session/created` throws. */
+  #publish(session: LiveSession): void {
+    if (this.#live.has(session.id)) throw sessionAlreadyExists(session.id)
+    this.#live.set(session.id, session)
+    this.#projections.attach({ id: session.id, length: session.length, events: (from, to) => session.events(from, to) })
+    this.#parts.dispatch.emitStrict('session/created', this.#scopeOf(session.id), [session])
+  }
+
+  #retract(session: Session): void {
+    if (this.#live.get(session.id) !== session) return
+    this.#live.delete(session.id)
+    this.#parts.dispatch.emit('session/disposed', this.#scopeOf(session.id), [session])
+    this.#projections.detach(session.id)
+    this.#scopes.delete(session.id)
+  }
+
+  /** State of `sessionListMetadata` of a live session. */
+  #listState(id: string): SessionListState | undefined {
+    return this.#projections.stateOf(id, sessionListMetadataProjection)
+  }
+
+  #liveSummary(session: LiveSession): SessionSummary {
+    const { id, header } = session
+    return { id, ...summaryFacts(header, this.#listState(id) ?? sessionListMetadataProjection.start()), isLive: true }
+  }
+
+  async #summaryOf(stored: StoredSession): Promise<SessionSummary> {
+    const { id, modifiedAt } = stored
+    if (stored.header === null) return { id, title: untitled, createdAt: modifiedAt, updatedAt: modifiedAt, isLive: false, problem: stored.problem ?? 'Its log cannot be read.' }
+    try {
+      const header = headerFrom(id, stored.header)
+      return { id, ...summaryFacts(header, await this.#storedListState(stored)), isLive: false }
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error)
+      return { id, title: untitled, createdAt: modifiedAt, updatedAt: modifiedAt, isLive: false, problem }
+    }
+  }
+
+  /** From the note where that is as new as the log, else from the note and both ends of the log. */
+  async #storedListState({ id, note, notedAt, modifiedAt }: StoredSession): Promise<SessionListState> {
+    const noted = noteOf(note)
+    if (noted !== null && notedAt !== null && notedAt >= modifiedAt) return noted.state
+    const { head, tail } = await this.#parts.events.peek(id, peekBytes)
+    const seen = new Map<number, SessionEvent>()
+    for (const event of eventsFromLines([...head, ...tail], this.#types)) seen.set(event.seq, event)
+    const fresh = [...seen.values()].filter(({ seq }) => seq >= (noted?.length ?? 0)).sort((a, b) => a.seq - b.seq)
+    return fresh.reduce((state, event) => sessionListMetadataProjection.step(state, event), noted?.state ?? sessionListMetadataProjection.start())
+  }
+
+  #scopeOf(id: string): ScopeKey | null {
+    return this.#scopes.get(id) ?? null
+  }
+}
+
+/** A seed ends with its mark, once. */
+function endSeed(session: LiveSession, log: DerivedLog): void {
+  if (log.length > 0 && log.lastType !== 'session/end-seed') session.appendQuietly({ type: 'session/end-seed', data: {} })
+}
+
+const noteFrom = (state: SessionListState, length: number): JsonObject => ({
+  stateVersion: sessionListMetadataProjection.stateVersion,
+  length,
+  state,
+})
+
+/** A note of this version, else null: it is derived and comes back with the next write. */
+function noteOf(note: JsonObject | null): { readonly length: number; readonly state: SessionListState } | null {
+  if (note === null || note['stateVersion'] !== sessionListMetadataProjection.stateVersion || !isJsonObject(note['state'])) return null
+  if (typeof note['length'] !== 'number') return null
+  // Written by `noteFrom` under the same version.
+  return { length: note['length'], state: note['state'] as unknown as SessionListState }
+}
+
+function summaryFacts(header: SessionHeader, state: SessionListState): Pick<SessionSummary, 'title' | 'cwd' | 'createdAt' | 'updatedAt'> {
+  const { createdAt, cwd } = header
+  return { title: state.title?.title ?? untitled, createdAt, updatedAt: state.updatedAt ?? createdAt, ...(cwd === undefined ? {} : { cwd }) }
+}
+
+const isAbsolute = (path: string): boolean => /^(\/|[A-Za-z]:[\\/]|\\\\|[a-z][a-z0-9+.-]*:\/\/)/.test(path)
