@@ -1,6 +1,6 @@
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, type FileHandle } from 'node:fs/promises'
-import { join } from 'node:path'
 import { randomBytes } from 'node:crypto'
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import {
   checkSessionId,
@@ -12,9 +12,10 @@ import {
   type EventStore,
   type StoredSession,
 } from '../../capabilities/event-store.ts'
-import { NodeEventFile } from './event-file.ts'
+import { logName, NodeEventFile, noteName } from './event-file.ts'
+import { exists, hasCode } from './file-facts.ts'
 import { Lease, type LeaseTimes } from './lease.ts'
-import { headTail, readHeader } from './log-reader.ts'
+import { readEnds, readHeader } from './log-reader.ts'
 
 export interface NodeEventStoreOptions extends Partial<LeaseTimes> {
   /** Holds one folder a session, named by its id: `<root>/<id>/events.jsonl`. Made when first needed, for its owner alone. */
@@ -23,6 +24,7 @@ export interface NodeEventStoreOptions extends Partial<LeaseTimes> {
 
 /** Sessions looked at together when listing. */
 const listConcurrency = 16
+const gravePrefix = '.removed-'
 
 /** Sessions as folders on this machine's disk. Source: design 6.3. */
 export class NodeEventStore implements EventStore {
@@ -52,12 +54,12 @@ export class NodeEventStore implements EventStore {
   }
 
   async list(): Promise<readonly StoredSession[]> {
-    const ids = await this.#ids()
+    const ids = (await this.#folders()).filter((name) => !name.startsWith('.'))
     const found: StoredSession[] = []
     const work = async () => {
       for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
-        // A folder without a log is what a removal or a crash before the first line leaves.
-        if (await exists(this.#logOf(id))) found.push(await this.describe(id))
+        const session = await this.#described(id)
+        if (session !== null) found.push(session)
       }
     }
     await Promise.all(Array.from({ length: listConcurrency }, work))
@@ -73,7 +75,7 @@ export class NodeEventStore implements EventStore {
 
   async peek(id: string, maxBytes: number): Promise<{ readonly head: readonly JsonObject[]; readonly tail: readonly JsonObject[] }> {
     await this.#mustExist(id)
-    return headTail(this.#logOf(id), maxBytes)
+    return readEnds(this.#logOf(id), maxBytes)
   }
 
   async remove(id: string): Promise<void> {
@@ -81,11 +83,21 @@ export class NodeEventStore implements EventStore {
     const folder = this.#folderOf(id)
     const lease = await Lease.acquire(folder, this.#times)
     if (!(lease instanceof Lease)) throw sessionBusy(id, lease)
-    // Gone under its name at once; a crash in the middle of the rest leaves a folder that `list` passes over.
-    const grave = join(this.#root, `.removed-${id}-${randomBytes(6).toString('hex')}`)
-    await rename(folder, grave)
+    // Gone under its name at once. What a crash leaves of the rest is removed with the next session.
+    await rename(folder, join(this.#root, `${gravePrefix}${id}-${randomBytes(6).toString('hex')}`))
     lease.abandon()
-    await rm(grave, { recursive: true, force: true })
+    const graves = (await this.#folders()).filter((name) => name.startsWith(gravePrefix))
+    for (const grave of graves) await rm(join(this.#root, grave), { recursive: true, force: true })
+  }
+
+  /** Null for a folder without a log, which a crash before the first line leaves. A session that cannot be looked at is listed with the reason. */
+  async #described(id: string): Promise<StoredSession | null> {
+    try {
+      return await this.describe(id)
+    } catch (error) {
+      if (error instanceof EventStoreError) return null
+      return { id, modifiedAt: 0, size: 0, header: null, problem: error instanceof Error ? error.message : String(error), note: null, notedAt: null }
+    }
   }
 
   #folderOf(id: string): string {
@@ -101,13 +113,24 @@ export class NodeEventStore implements EventStore {
     if (!(await exists(this.#logOf(id)))) throw sessionNotFound(id)
   }
 
-  async #ids(): Promise<string[]> {
+  async #folders(): Promise<string[]> {
     try {
       const entries = await readdir(this.#root, { withFileTypes: true })
-      return entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name)
+      return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return []
       throw error
     }
+  }
+}
+
+/** A note that cannot be read is as good as none: it is derived from the log. */
+async function readNote(path: string): Promise<Pick<StoredSession, 'note' | 'notedAt'>> {
+  try {
+    const [text, { mtimeMs }] = await Promise.all([readFile(path, 'utf8'), stat(path)])
+    const note = JSON.parse(text) as Json
+    return isJsonObject(note) ? { note, notedAt: mtimeMs } : { note: null, notedAt: null }
+  } catch {
+    return { note: null, notedAt: null }
   }
 }

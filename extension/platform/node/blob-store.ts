@@ -1,0 +1,116 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BlobStore, SpillFile, StoredBlob } from '../../capabilities/blob-store.ts'
+import { checkSessionId } from '../../capabilities/event-store.ts'
+import { hasCode, syncFolder } from './file-facts.ts'
+import { NodeSpillFile } from './spill-file.ts'
+
+/** Blobs in the folders of their sessions, for their owner alone: `attachments/`, `before/`, `spill/`. */
+export class NodeBlobStore implements BlobStore {
+  readonly #root: string
+
+  /** `root` is that of the event store. */
+  constructor({ root }: { readonly root: string }) {
+    this.#root = root
+  }
+
+  async putAttachment(sessionId: string, bytes: Uint8Array, facts: { readonly mediaType: string; readonly name?: string }): Promise<StoredBlob> {
+    const digest = await keep(this.#folder(sessionId, 'attachments'), bytes)
+    return { attachmentId: `sha256:${digest}`, bytes: bytes.length, ...facts }
+  }
+
+  async getAttachment(sessionId: string, attachmentId: string): Promise<Uint8Array> {
+    return load(this.#folder(sessionId, 'attachments'), attachmentId.replace(/^sha256:/, ''))
+  }
+
+  async putSpill(sessionId: string, name: string, text: string): Promise<{ readonly path: string; readonly bytes: number }> {
+    const file = await this.openSpill(sessionId, name)
+    const bytes = Buffer.from(text, 'utf8')
+    try {
+      await file.append(bytes)
+      await file.close()
+    } catch (error) {
+      await file.discard()
+      throw error
+    }
+    return { path: file.path, bytes: bytes.length }
+  }
+
+  async openSpill(sessionId: string, name: string): Promise<SpillFile> {
+    const folder = this.spillFolder(sessionId)
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const path = join(folder, `${randomBytes(6).toString('hex')}-${safeName(name)}`)
+    return new NodeSpillFile(path, await open(path, 'ax', 0o600))
+  }
+
+  async putBeforeImage(sessionId: string, bytes: Uint8Array | null): Promise<{ readonly digest: string | null }> {
+    return { digest: bytes === null ? null : await keep(this.#folder(sessionId, 'before'), bytes) }
+  }
+
+  async getBeforeImage(sessionId: string, digest: string): Promise<Uint8Array> {
+    return load(this.#folder(sessionId, 'before'), digest)
+  }
+
+  spillFolder(sessionId: string): string {
+    return this.#folder(sessionId, 'spill')
+  }
+
+  #folder(sessionId: string, kind: 'attachments' | 'before' | 'spill'): string {
+    checkSessionId(sessionId)
+    return join(this.#root, sessionId, kind)
+  }
+}
+
+/** Store bytes under their digest, durably, once. They appear under that name whole or not at all. */
+async function keep(folder: string, bytes: Uint8Array): Promise<string> {
+  const digest = digestOf(bytes)
+  const path = join(folder, digest)
+  if (await isKept(path, bytes.length)) return digest
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const draft = join(folder, `.${digest}-${randomBytes(6).toString('hex')}`)
+  const handle = await open(draft, 'wx', 0o600)
+  try {
+    await handle.writeFile(bytes)
+    await handle.sync()
+  } catch (error) {
+    await handle.close()
+    await unlink(draft)
+    throw error
+  }
+  await handle.close()
+  await rename(draft, path)
+  await syncFolder(folder)
+  return digest
+}
+
+async function isKept(path: string, size: number): Promise<boolean> {
+  try {
+    return (await stat(path)).size === size
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false
+    throw error
+  }
+}
+
+async function load(folder: string, digest: string): Promise<Uint8Array> {
+  if (!/^[0-9a-f]{64}$/.test(digest)) throw new Error(`${JSON.stringify(digest)} is no SHA-256 digest of stored content.`)
+  const path = join(folder, digest)
+  const bytes = await read(path)
+  if (digestOf(bytes) !== digest) throw new Error(`The stored content ${path} was changed from outside: it does not match its digest any more.`)
+  return bytes
+}
+
+async function read(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) throw new Error(`The stored content ${path} is missing: its session was removed, or the file was deleted from outside.`, { cause: error })
+    throw error
+  }
+}
+
+const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
+
+/** A file name of plain characters, at most 64 of them. */
+const safeName = (name: string): string => name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(-64) || 'output'

@@ -1,0 +1,170 @@
+import { isUtf8 } from 'node:buffer'
+import { open, type FileHandle } from 'node:fs/promises'
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+
+const blockBytes = 1_048_576
+const tailBlockBytes = 65_536
+/** A header is a few hundred bytes; more than this is no header. */
+const maxHeaderBytes = 1_048_576
+const newline = 0x0a
+
+/** What stands in a log after its header, in batches, and how it ends. */
+export interface LineBatch {
+  readonly lines: readonly JsonObject[]
+  /** Null while the log is good; else why the line after `lines` is not. */
+  readonly damage: string | null
+}
+
+/** The header line of a log, or in words why it is none. */
+export async function readHeader(path: string, id: string): Promise<JsonObject | string> {
+  return withFile(path, async (handle, size) => {
+    if (size === 0) return `The log of session ${id} is empty.`
+    for (let length = tailBlockBytes; ; length *= 2) {
+      const bytes = await readAt(handle, 0, Math.min(length, size))
+      const end = bytes.indexOf(newline)
+      if (end < 0 && bytes.length < size && length < maxHeaderBytes) continue
+      const header = objectFrom(end < 0 ? bytes : bytes.subarray(0, end))
+      if (header === null) return `The first line of the log of session ${id} is torn or no JSON object.`
+      return header['id'] === id ? header : `The log in the folder of session ${id} says that it is session ${JSON.stringify(header['id'])}.`
+    }
+  })
+}
+
+/** Every line after the header. Stops at the first that is no JSON object, after saying so. */
+export async function* readLines(path: string): AsyncIterable<LineBatch> {
+  const handle = await open(path, 'r')
+  try {
+    let pieces: Buffer[] = []
+    let isHeaderPast = false
+    for (;;) {
+      const block = Buffer.allocUnsafe(blockBytes)
+      const { bytesRead } = await handle.read(block, 0, blockBytes, null)
+      const isEnd = bytesRead === 0
+      const end = isEnd ? -1 : block.subarray(0, bytesRead).lastIndexOf(newline)
+      if (!isEnd && end < 0) {
+        pieces.push(block.subarray(0, bytesRead))
+        continue
+      }
+      const whole = isEnd ? Buffer.concat(pieces) : Buffer.concat([...pieces, block.subarray(0, end)])
+      pieces = isEnd ? [] : [block.subarray(end + 1, bytesRead)]
+      // At the end there is a rest only when the last line was not ended.
+      if (isEnd && whole.length === 0) return
+      const batch = batchFrom(whole, isHeaderPast ? 0 : 1)
+      isHeaderPast = true
+      yield batch
+      if (isEnd || batch.damage !== null) return
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The newest `count` lines without the header. What cannot be understood is left out. */
+export async function readTail(path: string, count: number): Promise<readonly JsonObject[]> {
+  if (count <= 0) return []
+  return withFile(path, async (handle, size) => {
+    let start = size
+    let bytes: Buffer = Buffer.alloc(0)
+    // One newline more than lines, since what stands before the first of them may be half a line.
+    for (let length = tailBlockBytes; start > 0 && countOf(bytes, newline) <= count; length *= 2) {
+      const from = Math.max(0, start - length)
+      bytes = Buffer.concat([await readAt(handle, from, start - from), bytes])
+      start = from
+    }
+    return wholeLines(bytes).slice(-count)
+  })
+}
+
+/** Whole lines from the first and the last `maxBytes` of a log, without its header. */
+export async function readEnds(path: string, maxBytes: number): Promise<{ readonly head: readonly JsonObject[]; readonly tail: readonly JsonObject[] }> {
+  return withFile(path, async (handle, size) => {
+    const headBytes = await readAt(handle, 0, Math.min(size, maxBytes))
+    const head = wholeLines(headBytes.subarray(0, headBytes.lastIndexOf(newline) + 1))
+    if (size <= maxBytes) return { head, tail: head }
+    return { head, tail: wholeLines(await readAt(handle, size - maxBytes, maxBytes)) }
+  })
+}
+
+/** Bytes of the header and the first `lines` lines after it, newlines included. */
+export async function offsetAfter(path: string, lines: number): Promise<number> {
+  return withFile(path, async (handle, size) => {
+    let left = lines + 1
+    for (let from = 0; from < size; from += blockBytes) {
+      const block = await readAt(handle, from, Math.min(blockBytes, size - from))
+      for (let at = block.indexOf(newline); at >= 0; at = block.indexOf(newline, at + 1)) {
+        left--
+        if (left === 0) return from + at + 1
+      }
+    }
+    return size
+  })
+}
+
+function batchFrom(bytes: Buffer, skip: number): LineBatch {
+  const lines: JsonObject[] = []
+  // The text of a batch is checked once; only a bad batch is looked at line by line.
+  const texts: readonly (string | Buffer)[] = isUtf8(bytes) ? bytes.toString('utf8').split('\n') : splitLines(bytes)
+  for (const text of texts.slice(skip)) {
+    const line = typeof text === 'string' ? parsed(text) : objectFrom(text)
+    if (line === null) return { lines, damage: 'it is torn or no JSON object' }
+    lines.push(line)
+  }
+  return { lines, damage: null }
+}
+
+/** Lines that can be understood, without the first, which is the header or may be half a line. */
+function wholeLines(bytes: Buffer): readonly JsonObject[] {
+  const first = bytes.indexOf(newline)
+  if (first < 0) return []
+  const rest = splitLines(bytes.subarray(first + 1))
+  return rest.map(objectFrom).filter((line) => line !== null)
+}
+
+function splitLines(bytes: Buffer): readonly Buffer[] {
+  const lines: Buffer[] = []
+  let from = 0
+  for (let at = bytes.indexOf(newline); at >= 0; at = bytes.indexOf(newline, from)) {
+    lines.push(bytes.subarray(from, at))
+    from = at + 1
+  }
+  lines.push(bytes.subarray(from))
+  return lines
+}
+
+const objectFrom = (bytes: Buffer): JsonObject | null => (isUtf8(bytes) ? parsed(bytes.toString('utf8')) : null)
+
+function parsed(text: string): JsonObject | null {
+  try {
+    const value = JSON.parse(text) as Json
+    return isJsonObject(value) ? value : null
+  } catch {
+    // Text that is no JSON is what the caller asks about.
+    return null
+  }
+}
+
+function countOf(bytes: Buffer, byte: number): number {
+  let count = 0
+  for (let at = bytes.indexOf(byte); at >= 0; at = bytes.indexOf(byte, at + 1)) count++
+  return count
+}
+
+async function withFile<T>(path: string, use: (handle: FileHandle, size: number) => Promise<T>): Promise<T> {
+  const handle = await open(path, 'r')
+  try {
+    return await use(handle, (await handle.stat()).size)
+  } finally {
+    await handle.close()
+  }
+}
+
+async function readAt(handle: FileHandle, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length)
+  let filled = 0
+  while (filled < length) {
+    const { bytesRead } = await handle.read(buffer, filled, length - filled, position + filled)
+    if (bytesRead === 0) break
+    filled += bytesRead
+  }
+  return buffer.subarray(0, filled)
+}
