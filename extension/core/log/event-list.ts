@@ -29,6 +29,7 @@ export class EventList {
   /** Events with `from <= seq < to`. */
   slice(from: number, to: number): readonly SessionEvent[] {
     const events: SessionEvent[] = []
+    if (from >= this.#length) return events
     for (let index = this.#indexOf(Math.max(from, 0)); index < this.#items.length; index++) {
       const item = this.#items[index]!
       if (item.seq >= to) break

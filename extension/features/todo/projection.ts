@@ -1,5 +1,6 @@
 import type { Projection } from '../../core/projections/projection.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
+import type {} from '../../core/log/event-types.ts'
 import type { Todo } from './events.ts'
 
 /** The list of the latest turn, or null: a list stands until the next turn starts, so a finished one can still be seen. */
@@ -11,9 +12,12 @@ export const todosProjection: Projection<readonly Todo[] | null, readonly Todo[]
   view: (state) => state,
 }
 
-/** Keeps the `todos` projection. */
+/** Names the event of the task list and keeps the `todos` projection. */
 export const todoPlugin: Plugin = {
   name: 'todo',
-  inject: ['projections'],
-  apply: (ctx) => ctx.projections.register(todosProjection),
+  inject: ['eventTypes', 'projections'],
+  apply(ctx) {
+    ctx.effect(ctx.eventTypes.register('todo/write', { inside: 'turn', fields: { todos: 'list' } }))
+    ctx.effect(ctx.projections.register(todosProjection))
+  },
 }
