@@ -10,6 +10,7 @@ import type { ProcessRunner } from './capabilities/process.ts'
 import type { Search } from './capabilities/search.ts'
 import type { Secrets } from './capabilities/secrets.ts'
 import type { SettingsSource } from './capabilities/settings-source.ts'
+import type { ShellSyntax } from './capabilities/shell-syntax.ts'
 import type { Workspace } from './capabilities/workspace.ts'
 
 /** The outside world, whole. Each root (editor, headless, test) gives one. */
@@ -26,5 +27,6 @@ export interface Capabilities {
   readonly search: Search
   readonly secrets: Secrets
   readonly settings: SettingsSource
+  readonly shellSyntax: ShellSyntax
   readonly workspace: Workspace
 }
