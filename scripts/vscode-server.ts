@@ -1,16 +1,16 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, open, readFile, rm, stat, writeFile, type FileHandle } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { run, startProgram, stopProgram } from './child-process.ts'
 import { root } from './root.ts'
 
 /*
  * A real VS Code (server and web workbench) from the npm package `code-server`, for machines that cannot download one.
- * It lives in `.vscode-test/`, is installed once, and needs Node 24, which is the one the npm scripts run.
+ * It lives in `.vscode-test/`, which linked work trees share, is installed once, and needs Node 24, which is the one the npm scripts run.
  */
 const codeServerVersion = '4.139.1'
-const cache = join(root, '.vscode-test')
+const cache = join(mainWorkTree(), '.vscode-test')
 const installFolder = join(cache, 'code-server')
 const vscodeFolder = join(installFolder, 'node_modules/code-server/lib/vscode')
 const stampFile = join(installFolder, 'installed')
@@ -119,6 +119,14 @@ export async function installExtension({ vsix, dataDir, extensionsDir }: { vsix:
     ],
     { env: editorEnv() },
   )
+}
+
+/** Linked work trees share the cache of the main one. */
+function mainWorkTree(): string {
+  const git = join(root, '.git')
+  if (!statSync(git, { throwIfNoEntry: false })?.isFile()) return root
+  const common = /^gitdir: (.*)\/\.git\/worktrees\/[^/]+$/m.exec(readFileSync(git, 'utf8'))?.[1]
+  return common === undefined ? root : resolve(root, common)
 }
 
 const isInstalled = async () => existsSync(stampFile) && (await readFile(stampFile, 'utf8')) === stamp
