@@ -42,6 +42,13 @@ export function runToEnd(command, args, stdio) {
     child.kill(signal)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, forward)
+  // npm does not always pass a signal on before it dies of it.
+  const parent = process.ppid
+  if (process.env.npm_lifecycle_event !== undefined && !isWindows) {
+    setInterval(() => {
+      if (process.ppid !== parent) forward('SIGTERM')
+    }, 500).unref()
+  }
   return new Promise((resolve) => {
     child.once('error', (error) => {
       console.error(error.message)

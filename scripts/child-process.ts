@@ -7,7 +7,7 @@ export type RunOptions = {
   readonly output?: 'show' | 'collect'
 }
 
-type Running = { readonly child: ChildProcess; readonly closed: Promise<void> }
+type Running = { readonly child: ChildProcess; readonly closed: Promise<void>; readonly graceMs: number }
 
 const running = new Set<Running>()
 let isWatchingSignals = false
@@ -15,12 +15,13 @@ let isWatchingSignals = false
 /**
  * Start a program in a process group of its own, so that stopping it also ends what it started.
  *
- * Whatever ends this process (its last line, Ctrl-C, a signal, an uncaught error) ends the group too.
+ * Whatever ends this process (its last line, Ctrl-C, a signal, an uncaught error) ends the group too. Asked to end,
+ * the program has `graceMs` before it is killed.
  */
 export function startProgram(
   command: string,
   args: readonly string[],
-  { cwd, env, stdio }: { cwd?: string; env?: RunOptions['env']; stdio: 'inherit' | 'pipe' },
+  { cwd, env, stdio, graceMs = 3_000 }: { cwd?: string; env?: RunOptions['env']; stdio: 'inherit' | 'pipe'; graceMs?: number },
 ): ChildProcess {
   stopProgramsAtExit()
   const child = spawn(command, [...args], {
@@ -31,6 +32,7 @@ export function startProgram(
   })
   const entry: Running = {
     child,
+    graceMs,
     closed: new Promise((resolve) => {
       child.once('close', () => resolve())
       child.once('error', () => resolve())
@@ -41,12 +43,12 @@ export function startProgram(
   return child
 }
 
-/** Ask a program and everything in its group to end; after `graceMs` they are killed. Resolves when it is gone. */
-export async function stopProgram(child: ChildProcess, graceMs = 3_000): Promise<void> {
+/** Ask a program and everything in its group to end; after its grace they are killed. Resolves when it is gone. */
+export async function stopProgram(child: ChildProcess): Promise<void> {
   const entry = [...running].find((candidate) => candidate.child === child)
   if (entry === undefined) return
   signalGroup(child, 'SIGTERM')
-  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), graceMs)
+  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), entry.graceMs)
   await entry.closed
   clearTimeout(timer)
   // Children that outlive the leader still belong to its group.
@@ -57,6 +59,8 @@ export async function stopProgram(child: ChildProcess, graceMs = 3_000): Promise
 export async function run(command: string, args: readonly string[], { cwd, env, output = 'collect' }: RunOptions = {}): Promise<void> {
   const child = startProgram(command, args, {
     stdio: output === 'show' ? 'inherit' : 'pipe',
+    // It may be a script of ours that first has to stop what it started.
+    graceMs: 10_000,
     ...(cwd === undefined ? {} : { cwd }),
     ...(env === undefined ? {} : { env }),
   })
@@ -87,9 +91,13 @@ function stopProgramsAtExit(): void {
   process.once('exit', () => {
     for (const { child } of running) signalGroup(child, 'SIGKILL')
   })
-  for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]] as const) {
-    process.once(signal, () => {
-      void Promise.all([...running].map(({ child }) => stopProgram(child))).then(() => process.exit(code))
-    })
+  const stopAll = (code: number) => void Promise.all([...running].map(({ child }) => stopProgram(child))).then(() => process.exit(code))
+  for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]] as const) process.once(signal, () => stopAll(code))
+  // Under npm, a parent that has died without a word counts as a signal.
+  const parent = process.ppid
+  if (process.env['npm_lifecycle_event'] !== undefined && process.platform !== 'win32') {
+    setInterval(() => {
+      if (process.ppid !== parent) stopAll(143)
+    }, 500).unref()
   }
 }

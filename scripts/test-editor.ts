@@ -35,6 +35,7 @@ try {
     port: 0,
     dataDir: join(scratch, 'data'),
     extensionsDir: join(scratch, 'extensions'),
+    endsWhenIdle: true,
     withTestDriver: true,
     // The person's own settings are none of the tests' business.
     env: { [eventsVariable]: eventsFile, HOME: join(scratch, 'home'), USERPROFILE: join(scratch, 'home') },

@@ -10,8 +10,9 @@ import { root } from './root.ts'
  * It lives in `.vscode-test/`, which linked work trees share, is installed once, and needs Node 24, which is the one the npm scripts run.
  */
 const codeServerVersion = '4.139.1'
-const cache = join(mainWorkTree(), '.vscode-test')
-const installFolder = join(cache, 'code-server')
+/** Where the server, a downloaded editor and what `npm start` keeps are. */
+export const vscodeCache = join(mainWorkTree(), '.vscode-test')
+const installFolder = join(vscodeCache, 'code-server')
 const vscodeFolder = join(installFolder, 'node_modules/code-server/lib/vscode')
 const stampFile = join(installFolder, 'installed')
 const stamp = `code-server ${codeServerVersion}, node ${process.version}\n`
@@ -24,6 +25,8 @@ export type ServerOptions = {
   readonly extensionsDir: string
   /** Lets a page run extension tests, and holds notification toasts back. */
   readonly withTestDriver?: boolean
+  /** End by itself five minutes after the last window has gone, should nobody be left to stop it. */
+  readonly endsWhenIdle?: boolean
   /** Without it every folder is trusted and nobody is asked. */
   readonly withWorkspaceTrust?: boolean
   /** Settings of the machine the extension host runs on. */
@@ -45,8 +48,8 @@ export type VscodeServer = {
 /** Install the server unless it is there. `report` gets a line for each thing that takes a while. */
 export async function installVscodeServer(report: (line: string) => void): Promise<void> {
   if (await isInstalled()) return
-  await mkdir(cache, { recursive: true })
-  await withLock(join(cache, 'install.lock'), report, async () => {
+  await mkdir(vscodeCache, { recursive: true })
+  await withLock(join(vscodeCache, 'install.lock'), report, async () => {
     if (await isInstalled()) return
     const npm = (args: readonly string[], cwd: string, env = {}) =>
       run('npm', [...args, '--no-package-lock', '--loglevel=error', '--no-fund', '--no-audit'], { cwd, env: { ...cleanNpmEnv(), ...env } })
@@ -77,6 +80,7 @@ export async function startVscodeServer(options: ServerOptions): Promise<VscodeS
       ...['--host', '127.0.0.1', '--port', String(options.port)],
       ...['--server-data-dir', options.dataDir, '--extensions-dir', options.extensionsDir],
       ...['--without-connection-token', '--accept-server-license-terms', '--telemetry-level', 'off'],
+      ...(options.endsWhenIdle === true ? ['--enable-remote-auto-shutdown'] : []),
       ...(options.withTestDriver === true ? ['--enable-smoke-test-driver'] : []),
       ...(options.withWorkspaceTrust === true ? [] : ['--disable-workspace-trust']),
     ],
@@ -134,7 +138,7 @@ const isInstalled = async () => existsSync(stampFile) && (await readFile(stampFi
 /** Headers of the running Node for compiling native libraries: beside it, else from the npm package that ships both. */
 async function nodeHeaders(npm: (args: readonly string[], cwd: string) => Promise<void>): Promise<string> {
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
-  const folder = join(cache, 'node-headers')
+  const folder = join(vscodeCache, 'node-headers')
   const headers = join(folder, 'node_modules', name)
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })

@@ -68,6 +68,7 @@ export async function openWorkbench(options: WorkbenchOptions = {}): Promise<Wor
     port: 0,
     dataDir: join(scratch, 'data'),
     extensionsDir: join(scratch, 'extensions'),
+    endsWhenIdle: true,
     withWorkspaceTrust: options.withWorkspaceTrust === true,
     settings: { ...quietSettings, ...(options.theme === undefined ? {} : { 'workbench.colorTheme': options.theme }), ...options.settings },
     env: { HOME: home, USERPROFILE: home, ...options.env },
