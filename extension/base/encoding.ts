@@ -268,8 +268,8 @@ function createCuttingDecoder(
     write: (piece) => {
       const bytes = carried.length === 0 ? piece : concat([carried, piece])
       const length = completeLength(bytes.length, bytes)
-      // A copy: the caller may use the memory of the piece again.
-      carried = bytes.slice(length)
+      // A copy: the caller may use the memory of the piece again. (`slice` copies only where no subclass changes it.)
+      carried = new Uint8Array(bytes.subarray(length))
       return decode(bytes.subarray(0, length))
     },
     end: () => decode(carried),

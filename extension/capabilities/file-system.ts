@@ -1,6 +1,6 @@
 import { HarnessError } from '../base/harness-error.ts'
 import type { Brand } from '../base/brand.ts'
-import type { TextForm } from '../base/encoding.ts'
+import type { TextForm, Unencodable } from '../base/encoding.ts'
 import type { LineWindow } from '../base/line-window.ts'
 import type { Undo } from '../base/undo.ts'
 
@@ -166,3 +166,40 @@ export type FileErrorCode =
   | 'FS_ABORTED'
 
 export class FileError extends HarnessError<FileErrorCode> {}
+
+export const notFound = (spelling: string, cause?: unknown) =>
+  new FileError('FS_NOT_FOUND', `${spelling} does not exist. Check the path, or list the folder.`, { cause })
+
+export const notRegular = (spelling: string, kind: 'directory' | 'other') =>
+  new FileError(
+    'FS_NOT_REGULAR_FILE',
+    kind === 'directory'
+      ? `${spelling} is a folder, not a file. Name a file in it.`
+      : `${spelling} is not a regular file (a FIFO, socket or device) and cannot be read or written as one.`,
+  )
+
+export const danglingLink = (spelling: string) =>
+  new FileError('FS_NOT_REGULAR_FILE', `${spelling} is a link to a file that does not exist. Write to the file it points to, or remove the link.`)
+
+export const notText = (spelling: string) => new FileError('FS_NOT_TEXT', `${spelling} is binary, not text.`)
+
+export const tooLarge = (spelling: string, size: number, maxBytes: number) =>
+  new FileError('FS_TOO_LARGE', `${spelling} has ${size} bytes; at most ${maxBytes} can be taken at once. Read or change a part of it by other means.`)
+
+/** `what` says what happened, such as "changed" or "was deleted". */
+export const staleVersion = (spelling: string, what: string, cause?: unknown) =>
+  new FileError('FS_STALE_VERSION', `${spelling} ${what} since it was last read. Read it again, then repeat the change.`, { cause })
+
+export const readonlyFile = (spelling: string, reason = 'is read-only', cause?: unknown) =>
+  new FileError('FS_READONLY', `${spelling} ${reason}. Nothing was changed; ask the person to allow writing first.`, { cause })
+
+export function unencodable(spelling: string, encoding: string, { character, line, column }: Unencodable): FileError {
+  const point = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+  const found = `"${character.toWellFormed()}" (U+${point}) at line ${line}, column ${column} of the new text`
+  return new FileError('FS_UNENCODABLE', `${spelling} is stored as ${encoding}, which cannot hold ${found}. Nothing was changed. Use other characters.`)
+}
+
+export const fileAborted = () => new FileError('FS_ABORTED', 'The operation was stopped; nothing was changed.')
+
+/** `reason` is a clause in plain words, with the system's code where there is one. */
+export const ioError = (spelling: string, reason: string, cause?: unknown) => new FileError('FS_IO_ERROR', `${spelling}: ${reason}.`, { cause })

@@ -192,6 +192,13 @@ describe('properties', () => {
     ),
   )
 
+  it('a decoder does not mind that its caller uses the same memory again', () => {
+    const decoder = utf8.createDecoder()
+    const memory = Buffer.alloc(2)
+    const parts = [...bytesOf('aé€')].reduce<readonly number[][]>((pairs, byte, index) => (index % 2 ? [...pairs.slice(0, -1), [...pairs.at(-1)!, byte]] : [...pairs, [byte]]), [])
+    expect(parts.map((pair) => decoder.write(memory.fill(Buffer.from(pair)).subarray(0, pair.length))).join('')).toBe('aé€')
+  })
+
   it('the readings say what a whole decoding finds', () =>
     fc.assert(
       fc.property(anyBytes, (bytes) => {
