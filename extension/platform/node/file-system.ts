@@ -25,7 +25,7 @@ import {
 } from '../../capabilities/file-system.ts'
 import type { WorkspaceFolder } from '../../capabilities/workspace.ts'
 import { checkNotAborted, withFileErrors } from './file-failure.ts'
-import { checkExpected, maxChangeBytes, publish, readCurrent, type CurrentFile } from './publish-file.ts'
+import { checkExpected, publish, readCurrent, type CurrentFile } from './publish-file.ts'
 import { readStart, readWhole, scanLines, versionOf, withRegularFile } from './read-file.ts'
 
 export interface NodeFileSystemOptions {
