@@ -91,7 +91,7 @@ class LiveAgents implements Agents {
   async #resume(sessionId: string, setUp: AgentSetUp | undefined): Promise<Agent> {
     // One that is being closed gives its log back first.
     await this.#live.get(sessionId)?.agent.dispose()
-    const session = this.#ctx.sessions.live(sessionId) ?? (await this.#ctx.sessions.open(sessionId))
+    const session = await this.#ctx.sessions.open(sessionId)
     const events = session.events()
     const preset = this.#usablePreset(effectivePreset(session, events) ?? this.#ctx.presets.defaultId())
     return this.#publish({ session, preset, options: optionsFrom(events), source: 'resume', setUp })
@@ -142,6 +142,7 @@ class LiveAgents implements Agents {
     const { dispatch } = this.#kernel
     const scope = this.#kernel.createScope(`agent ${session.id}`, this.#ctx.presets.scopeOf(preset))
     let agent: LiveAgent | undefined
+    this.#ctx.sessions.bindScope(session.id, scope)
     try {
       agent = new LiveAgent({
         session,
@@ -180,6 +181,7 @@ class LiveAgents implements Agents {
   async #release(session: Session, scope: Agent['scope']): Promise<void> {
     await this.#contained(session.id, this.#kernel.disposeScope(scope))
     await this.#contained(session.id, session.close())
+    this.#ctx.sessions.bindScope(session.id, null)
   }
 
   /** One part that fails to stop must not keep the others running. */
