@@ -1,0 +1,86 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import { access, lstat, realpath } from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import type { Machine } from '../../capabilities/machine.ts'
+import type { Environment } from './environment.ts'
+
+export interface NodeMachineOptions {
+  /** Settings of the person; they go before what is found. */
+  readonly bashPath?: string
+  readonly pwshPath?: string
+  readonly environment?: Environment
+  /** For tests. */
+  readonly platform?: NodeJS.Platform
+  readonly exists?: (path: string) => Promise<boolean>
+}
+
+/** Looks for the shells once. Source: capability specification 1 "Shell choice", 2 "Executable resolution". */
+export async function createNodeMachine(options: NodeMachineOptions = {}): Promise<Machine> {
+  const { environment = process.env, platform = process.platform } = options
+  const exists = options.exists ?? (platform === 'win32' ? isThere : isExecutable)
+  const find = async (candidates: readonly (string | undefined)[]) => {
+    for (const path of candidates) if (path !== undefined && (await exists(path))) return path
+    return null
+  }
+  const onPath = (program: string) => pathEntries(environment).map((folder) => join(folder, program))
+  const isWindows = platform === 'win32'
+  const [bash, pwsh, tempFolder] = await Promise.all([
+    find([options.bashPath, ...(isWindows ? gitBashes(environment) : ['/bin/bash', ...onPath('bash')])]),
+    find([options.pwshPath, ...(isWindows ? [...powerShell7(environment), ...onPath('pwsh.exe'), ...windowsPowerShell(environment)] : onPath('pwsh'))]),
+    realpath(tmpdir()),
+  ])
+  return {
+    platform: isWindows ? 'win32' : platform === 'darwin' ? 'darwin' : 'linux',
+    arch: process.arch,
+    homeFolder: homedir(),
+    tempFolder,
+    bash,
+    pwsh,
+    randomId: () => randomBytes(16).toString('hex'),
+    sha256: (bytes) => createHash('sha256').update(bytes).digest('hex'),
+  }
+}
+
+/** Windows tools write quotes around entries. */
+function pathEntries(environment: Environment): readonly string[] {
+  const path = Object.entries(environment).find(([name]) => name.toUpperCase() === 'PATH')?.[1] ?? ''
+  return path
+    .split(delimiter)
+    .map((entry) => entry.replace(/^"(.*)"$/, '$1'))
+    .filter((entry) => entry !== '')
+}
+
+/** `bash.exe` on PATH is usually that of WSL, which sees other files; Git's is meant. */
+function gitBashes(environment: Environment): readonly string[] {
+  const roots = [environment['ProgramFiles'], environment['ProgramFiles(x86)'], environment['LocalAppData'] && join(environment['LocalAppData'], 'Programs')]
+  const besideGit = pathEntries(environment)
+    .filter((entry) => /[\\/]git[\\/]cmd[\\/]?$/i.test(entry))
+    .map((entry) => join(entry, '..'))
+  const installed = roots.flatMap((root) => (root === undefined || root === '' ? [] : [join(root, 'Git')]))
+  return [...installed, ...besideGit].map((git) => join(git, 'bin', 'bash.exe'))
+}
+
+function powerShell7(environment: Environment): readonly string[] {
+  const root = environment['ProgramFiles']
+  return root === undefined ? [] : [join(root, 'PowerShell', '7', 'pwsh.exe')]
+}
+
+function windowsPowerShell(environment: Environment): readonly string[] {
+  const root = environment['SystemRoot']
+  return root === undefined ? [] : [join(root, 'System32', 'WindowsPowerShell', 'v1.0', 'powershell.exe')]
+}
+
+/** Programs of the Windows store are links that can be started but not followed. */
+const isThere = (path: string) =>
+  lstat(path).then(
+    (facts) => !facts.isDirectory(),
+    () => false,
+  )
+
+const isExecutable = (path: string) =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  )

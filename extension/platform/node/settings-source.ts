@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { Emitter } from '../../base/emitter.ts'
+import type { Logger } from '../../capabilities/logger.ts'
+import type { SettingsSource } from '../../capabilities/settings-source.ts'
+
+export interface FileSettingsOptions {
+  /** The person's settings, such as `~/.bosun/settings.json`; absent: none, and they cannot be set. */
+  readonly userFile?: string
+  /** The workspace's, such as `.bosun/settings.json`. */
+  readonly workspaceFile?: string
+  /** For this run only, such as those of the command line. They win. */
+  readonly overrides?: Readonly<Record<string, unknown>>
+  readonly logger: Logger
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+/**
+ * Settings from JSON files: one object whose keys are the settings' names, with or without the `bosun.` before them.
+ *
+ * Read once, on creation; a file that cannot be understood counts as empty, is reported and never written over.
+ */
+export async function createFileSettings(options: FileSettingsOptions): Promise<SettingsSource> {
+  const { overrides = {}, logger } = options
+  const files = { user: options.userFile, workspace: options.workspaceFile }
+  const values: Record<'user' | 'workspace', Values | null> = {
+    user: await readValues(files.user, logger),
+    workspace: await readValues(files.workspace, logger),
+  }
+  const changes = new Emitter<(key: string) => boolean>((error) => logger.error('A listener for settings failed.', { error }))
+  let lastChange: Promise<unknown> = Promise.resolve()
+
+  const change = async (key: string, value: unknown, where: 'user' | 'workspace') => {
+    const path = files[where]
+    const stored = values[where]
+    if (path === undefined) throw new Error(`There is no file for ${where} settings here; "${key}" cannot be kept.`)
+    if (stored === null) throw new Error(`${path} does not hold a JSON object of settings. Mend it, then set "${key}" again.`)
+    const { [key]: _, ...others } = stored
+    const next = value === undefined ? others : { ...others, [key]: value }
+    await writeValues(path, next)
+    values[where] = next
+    changes.emit((asked) => asked === key)
+  }
+
+  return {
+    get: (key) => overrides[key] ?? values.workspace?.[key] ?? values.user?.[key],
+    inspect: (key) => ({ user: overrides[key] ?? values.user?.[key], workspace: values.workspace?.[key] }),
+    set(key, value, where) {
+      const work = lastChange.catch(() => {}).then(() => change(key, value, where))
+      lastChange = work
+      return work
+    },
+    onDidChange: changes.listen,
+  }
+}
+
+/** Null when there is something that is no object. */
+async function readValues(path: string | undefined, logger: Logger): Promise<Values | null> {
+  if (path === undefined) return {}
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('it is no JSON object')
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key.replace(/^bosun\./, ''), one]))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    logger.warn(`The settings in ${path} cannot be read and count as empty until they are mended: ${error instanceof Error ? error.message : String(error)}`)
+    return null
+  }
+}
+
+async function writeValues(path: string, values: Values): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  await writeFile(temporary, `${JSON.stringify(values, null, 2)}\n`, { flag: 'wx' })
+  await rename(temporary, path)
+}

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest'
+import { createNodeClock } from '../../../../extension/platform/node/clock.ts'
+
+it('tells the time, and fires once unless it is taken back', async () => {
+  const clock = createNodeClock()
+  expect(Math.abs(clock.now() - Date.now())).toBeLessThan(1000)
+  const fired: string[] = []
+  const start = clock.monotonicMs()
+  const cancel = clock.schedule(1, () => void fired.push('cancelled'))
+  cancel()
+  cancel()
+  await new Promise<void>((resolve) => void clock.schedule(5, () => (fired.push('fired'), resolve())))
+  expect(fired).toEqual(['fired'])
+  expect(clock.monotonicMs() - start).toBeGreaterThanOrEqual(4)
+})

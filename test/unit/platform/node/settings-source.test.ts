@@ -1,0 +1,59 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createFileSettings, type FileSettingsOptions } from '../../../../extension/platform/node/settings-source.ts'
+import { createRecordingLogger } from '../../../support/quiet-logger.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'settings-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+const setup = async (files: { user?: string; workspace?: string }, options: Partial<FileSettingsOptions> = {}) => {
+  const logger = createRecordingLogger()
+  const paths = { userFile: join(folder, 'user.json'), workspaceFile: join(folder, '.bosun/settings.json') }
+  if (files.user !== undefined) await writeFile(paths.userFile, files.user)
+  const source = await createFileSettings({ ...paths, logger, ...options })
+  if (files.workspace !== undefined) await source.set('agent.x', JSON.parse(files.workspace), 'workspace')
+  return { source, logger, ...paths }
+}
+
+it('has nothing without files', async () => {
+  const { source, logger } = await setup({})
+  expect([source.get('a'), source.inspect('a'), logger.lines]).toEqual([undefined, { user: undefined, workspace: undefined }, []])
+})
+
+it("takes the person's file, with and without prefix", async () => {
+  const { source } = await setup({ user: '{"bosun.agent.x": 1, "agent.y": [2]}' })
+  expect([source.get('agent.x'), source.get('agent.y')]).toEqual([1, [2]])
+})
+
+it("the workspace's value goes over the person's, this run's over both", async () => {
+  const { source } = await setup({ user: '{"agent.x": 1}', workspace: '2' })
+  expect([source.get('agent.x'), source.inspect('agent.x')]).toEqual([2, { user: 1, workspace: 2 }])
+  const { source: overridden } = await setup({}, { overrides: { 'agent.x': 3 } })
+  expect([overridden.get('agent.x'), overridden.inspect('agent.x')]).toEqual([3, { user: 3, workspace: 2 }])
+})
+
+it('keeps what is set, takes out what is undefined, and tells', async () => {
+  const { source, userFile } = await setup({ user: '{"a": 1}' })
+  const heard: boolean[][] = []
+  source.onDidChange((changed) => void heard.push([changed('b'), changed('a')]))
+  await Promise.all([source.set('b', true, 'user'), source.set('a', undefined, 'user')])
+  expect([source.get('b'), source.get('a'), JSON.parse(await readFile(userFile, 'utf8')), heard]).toEqual([true, undefined, { b: true }, [[true, false], [false, true]]])
+})
+
+it.each(['{"a": 1', '[1]', 'null'])('a file that holds %s counts as empty, is reported and stays as it is', async (text) => {
+  const { source, logger, userFile } = await setup({ user: text })
+  expect(source.get('a')).toBeUndefined()
+  expect(logger.lines).toMatchObject([{ level: 'warn', message: expect.stringContaining(userFile) }])
+  await expect(source.set('a', 1, 'user')).rejects.toThrow('Mend it')
+  expect(await readFile(userFile, 'utf8')).toBe(text)
+})
+
+it('cannot keep a setting without a file', async () => {
+  const source = await createFileSettings({ logger: createRecordingLogger() })
+  await expect(source.set('a', 1, 'user')).rejects.toThrow('no file for user settings')
+})
