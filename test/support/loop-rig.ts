@@ -8,6 +8,7 @@ import { durableTools } from '../../extension/core/loop/durable-tools.ts'
 import type { Agents } from '../../extension/core/loop/points.ts'
 import { createRetryPlugin } from '../../extension/core/loop/retry.ts'
 import { modelsPlugin } from '../../extension/core/model/registry.ts'
+import type { Preset } from '../../extension/core/presets/preset.ts'
 import { createPresetsPlugin } from '../../extension/core/presets/service.ts'
 import { createSystemPromptPlugin } from '../../extension/core/prompt/service.ts'
 import type { Agent } from '../../extension/core/session/agent.ts'
@@ -31,6 +32,7 @@ export interface LoopRigOptions {
   /** An earlier rig's store: what a next start of the application finds. */
   readonly store?: MemoryEventStore
   readonly tools?: readonly ToolDefinition[]
+  readonly presets?: readonly Preset[]
   /** Before the agents are there. */
   readonly prepare?: (ctx: Context, kernel: Kernel) => void
 }
@@ -64,7 +66,7 @@ export function createLoopRig(options: LoopRigOptions = {}): LoopRig {
   root.plugin(createToolsPlugin({ dispatch, randomId: machine.randomId }))
   root.plugin(modelsPlugin({ dispatch }))
   root.plugin(createSystemPromptPlugin({ dispatch }))
-  root.plugin(createPresetsPlugin({ kernel, presets: [testPreset] }))
+  root.plugin(createPresetsPlugin({ kernel, presets: options.presets ?? [testPreset] }))
   root.plugin(durableTools)
   root.plugin(createRetryPlugin({ clock, machine }))
   root.models.register(adapter)
@@ -86,12 +88,12 @@ export function createLoopRig(options: LoopRigOptions = {}): LoopRig {
 }
 
 /** Shows every tool that a test registers under one of these names. */
-const testPreset = {
+const testPreset: Preset = {
   id: 'all',
   name: 'All',
   description: 'For tests.',
   order: 0,
-  presentation: 'native' as const,
+  presentation: 'native',
   tools: ['look', 'act', 'slow', 'end', 'fail', 'ask'],
   hasRuntimeContext: true,
 }
