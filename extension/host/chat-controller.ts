@@ -51,7 +51,6 @@ const MAX_MESSAGE_LENGTH = 1_000_000
 interface Parts {
   readonly capabilities: ChatCapabilities
   readonly services: ChatServices
-  readonly isKnownEvent: (type: string) => boolean
 }
 
 interface Shown extends ShownSession {
@@ -91,7 +90,7 @@ export class ChatController {
   #listTimer: Undo | null = null
   #isDisposed = false
 
-  constructor({ capabilities, services, isKnownEvent }: Parts) {
+  constructor({ capabilities, services }: Parts) {
     this.#world = capabilities
     this.#services = services
     const { clock, editor, l10n, logger } = capabilities
@@ -121,7 +120,7 @@ export class ChatController {
     this.#transcripts = new SessionTranscripts({
       clock,
       l10n,
-      isKnownEvent,
+      isKnownEvent: (type) => services.eventTypes.get(type) !== undefined,
       find: (sessionId) => this.#findPresenters(sessionId),
       onRows: (sessionId, changes) => {
         if (sessionId === this.#shown?.session.id) this.#model.rowsChanged(changes)
@@ -210,6 +209,14 @@ export class ChatController {
     }
     if (event.type === 'turn/end') this.#turnEnded(session, event)
     if (event.type === 'turn/start' || event.type === 'turn/end' || event.type === 'session/title') this.#refreshSoon()
+  }
+
+  /** Another window took the session over. */
+  noteAccess(session: Session): void {
+    if (this.#shown?.session.id !== session.id || session.access === 'write') return
+    this.#shown = { ...this.#shown, agent: null }
+    this.#noticeWriter()
+    this.#refreshShown()
   }
 
   noteProgress(sessionId: string, callId: string, text: string): void {
@@ -478,14 +485,15 @@ export class ChatController {
   // Sessions
 
   async #open(id: string): Promise<void> {
-    if (this.#shown?.session.id === id) return
+    if (this.#shown?.session.id === id && this.#shown.agent !== null) return
     const { agents, sessions } = this.#services
     try {
-      const agent = agents.live(id) ?? (await agents.resume(id))
-      await this.#show(agent.session, agent.session.access === 'write' ? agent : null)
+      const live = agents.live(id)
+      // Another window wrote it when it was opened here; it may be gone by now.
+      if (live?.session.access === 'read-only') await live.dispose()
+      const agent = await agents.resume(id)
+      await this.#show(agent.session, agent)
     } catch (error) {
-      const readOnly = await this.#openReadOnly(id, error)
-      if (readOnly !== null) return await this.#show(readOnly, null)
       this.#logError(error)
       const summary = (await sessions.list()).find((entry) => entry.id === id)
       if (this.#world.memento.get(OPEN_SESSION_KEY) === id) await this.#world.memento.set(OPEN_SESSION_KEY, undefined)
@@ -498,18 +506,14 @@ export class ChatController {
     }
   }
 
-  async #openReadOnly(id: string, error: unknown): Promise<Session | null> {
-    if (!(error instanceof Error) || !('code' in error) || error.code !== 'READ_ONLY') return null
-    return await this.#services.sessions.open(id)
-  }
-
-  async #show(session: Session, agent: Agent | null): Promise<void> {
+  async #show(session: Session, agent: Agent): Promise<void> {
     this.#showing += 1
     const turn = this.#showing
     const transcript = await this.#transcripts.of(session)
     if (turn !== this.#showing) return
-    this.#shown = { session, agent, transcript }
+    this.#shown = { session, agent: session.access === 'write' ? agent : null, transcript }
     this.#notices.close('session')
+    this.#noticeWriter()
     await this.#world.memento.set(OPEN_SESSION_KEY, session.id)
     this.#refreshShown()
     this.#model.show(transcript)
@@ -520,6 +524,7 @@ export class ChatController {
     this.#showing += 1
     this.#shown = null
     this.#next = noChoices
+    this.#noticeWriter()
     await this.#world.memento.set(OPEN_SESSION_KEY, undefined)
     this.#refreshShown()
     this.#model.show(null)
@@ -615,7 +620,8 @@ export class ChatController {
   }
 
   #preset(): string {
-    if (this.#shown !== null) return this.#services.agents.presetOf(this.#shown.session.id)
+    if (this.#shown?.agent != null) return this.#services.agents.presetOf(this.#shown.session.id)
+    if (this.#shown !== null) return this.#shown.session.header.agentPreset ?? this.#services.presets.defaultId()
     return this.#next.preset ?? this.#services.presets.defaultId()
   }
 
@@ -664,11 +670,11 @@ export class ChatController {
     const provider = await this.#chooser.setKey((await this.#options()).provider)
     if (provider === null) return
     this.#refreshComposer()
-    this.#tellReport(await this.#chooser.check(provider))
+    this.#tellReport(await this.#chooser.check({ provider }))
   }
 
   async #checkConnection(): Promise<void> {
-    this.#tellReport(await this.#chooser.check((await this.#options()).provider))
+    this.#tellReport(await this.#chooser.check(await this.#options()))
   }
 
   #tellReport({ isOk, message }: { readonly isOk: boolean; readonly message: string }): void {
@@ -845,6 +851,7 @@ export class ChatController {
             title: this.#titleOf(shown.session),
             cwd: shown.session.header.cwd ?? '',
             access: shown.agent === null ? 'read-only' : 'write',
+            ...(shown.agent === null ? { writer: writerOf(shown.session) } : {}),
             status: this.#stateOf(shown.session.id),
             usage: shown.transcript.usage,
             contextShare: shown.transcript.contextShare,
@@ -921,6 +928,16 @@ export class ChatController {
     }
   }
 
+  #noticeWriter(): void {
+    const { t } = this.#world.l10n
+    const shown = this.#shown
+    if (shown === null || shown.agent !== null) return this.#notices.close('writer')
+    const { id } = shown.session
+    this.#notice('writer', 'info', t('Another window writes this session ({writer}); here it can only be read.', { writer: writerOf(shown.session) }), [
+      { id: 'again', label: t('Try again'), run: () => this.#open(id) },
+    ])
+  }
+
   #noticeFolder(): void {
     const { editor, l10n, workspace } = this.#world
     if (this.#shown !== null || workspace.folders().length > 0) return this.#notices.close('folder')
@@ -993,5 +1010,7 @@ export class ChatController {
 
 const isPermission = (value: string | null): value is ComposerView['permission'] =>
   value === 'read-only' || value === 'workspace-write' || value === 'danger-full-access'
+
+const writerOf = ({ writer }: Session) => (writer === undefined ? '' : `${writer.host}, process ${writer.pid}`)
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

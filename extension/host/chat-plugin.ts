@@ -14,9 +14,10 @@ export function chatPlugin({ capabilities, onReady }: Parts): Plugin {
     name: 'chat',
     inject: chatServices,
     async apply(ctx) {
-      const controller = new ChatController({ capabilities, services: ctx, isKnownEvent: () => true })
+      const controller = new ChatController({ capabilities, services: ctx })
       ctx.on('session/event', (session, event) => controller.noteEvent(session, event))
       ctx.on('session/disposed', (session) => controller.noteClosed(session.id))
+      ctx.on('session/access', (session) => controller.noteAccess(session))
       ctx.on('agent/status', () => controller.noteStatus())
       ctx.on('agent/progress', ({ agent, callId, progress }) => controller.noteProgress(agent.id, callId, progress))
       ctx.on('llm/adapters-updated', () => controller.noteModels())

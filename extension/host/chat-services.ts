@@ -10,6 +10,7 @@ import type { Secrets } from '../capabilities/secrets.ts'
 import type { SettingsSource } from '../capabilities/settings-source.ts'
 import type { Workspace } from '../capabilities/workspace.ts'
 import type { Services } from '../core/kernel/plugin.ts'
+import type {} from '../core/log/event-types.ts'
 import type {} from '../core/loop/points.ts'
 import type {} from '../core/model/contract.ts'
 import type {} from '../core/policy/approval.ts'
@@ -40,6 +41,7 @@ export interface ChatCapabilities {
 export const chatServices = [
   'agents',
   'approvals',
+  'eventTypes',
   'models',
   'permissions',
   'presets',

@@ -5,13 +5,10 @@ import type { Secrets } from '../capabilities/secrets.ts'
 import type { SettingsSource } from '../capabilities/settings-source.ts'
 import type { AgentOptions } from '../core/loop/points.ts'
 import type { ConnectionReport, ModelAdapter, ModelInfo, ModelRegistry } from '../core/model/contract.ts'
+import { checkConnection, lacksKey, listChoices } from '../core/model/model-choices.ts'
 import type { Settings } from '../core/settings/settings.ts'
 import { settings as specs } from '../core/settings/specs.ts'
 import type { ModelChoiceView } from '../protocol/view-state.ts'
-
-/** How long one provider may take to list its models, or to be checked, while the person waits. */
-const LIST_TIMEOUT_MS = 4_000
-const CHECK_TIMEOUT_MS = 20_000
 
 interface Parts {
   readonly models: Pick<ModelRegistry, 'get' | 'list'>
@@ -46,7 +43,7 @@ export class ModelChooser {
     const adapter = models.get(provider)
     const { user, workspace } = source.inspect(specs.modelProvider.key)
     const wasChosen = user !== undefined || workspace !== undefined
-    if (adapter !== undefined && (wasChosen || !(await this.#lacksKey(adapter)))) {
+    if (adapter !== undefined && (wasChosen || !(await lacksKey(adapter, this.#parts.secrets)))) {
       if (adapter.provider.isScripted === true) return { options: await this.#scriptedOptions(adapter), isStandIn: false }
       const effort = settings.get(specs.modelReasoningEffort)
       return {
@@ -78,16 +75,16 @@ export class ModelChooser {
   /** Let the person choose a model, then how hard it thinks where it can. Kept as the default of new sessions. */
   async pick(current: AgentOptions): Promise<AgentOptions | null> {
     const { editor, l10n, source } = this.#parts
-    const choices = await this.#choices()
+    const choices = await listChoices(this.#parts)
     const items: PickItem[] = []
-    for (const { adapter, models, problem, lacksKey } of choices) {
+    for (const { adapter, models, problem, needsKey } of choices) {
       items.push({ id: `separator:${adapter.provider.id}`, label: adapter.provider.name, isSeparator: true })
       for (const model of models) {
         items.push({
           id: `model:${JSON.stringify([adapter.provider.id, model.id])}`,
           label: model.name,
           description: model.id === model.name ? '' : model.id,
-          detail: this.#detailOf(adapter, model, lacksKey),
+          detail: this.#detailOf(adapter, model, needsKey),
           isCurrent: current.provider === adapter.provider.id && current.model === model.id,
         })
       }
@@ -142,21 +139,9 @@ export class ModelChooser {
     return adapter.provider.id
   }
 
-  /** Whether a provider answers and, if not, what to do next. Ends by itself. */
-  async check(provider: string | undefined): Promise<ConnectionReport> {
-    const { l10n, models } = this.#parts
-    const adapter = provider === undefined ? undefined : models.get(provider)
-    if (adapter === undefined) {
-      return { isOk: false, code: 'NO_ADAPTER', message: l10n.t('There is no provider {provider}. Choose a model.', { provider: provider ?? '' }) }
-    }
-    const report = await this.#within(CHECK_TIMEOUT_MS, (signal) => adapter.check(signal))
-    return (
-      report ?? {
-        isOk: false,
-        code: 'TIMEOUT',
-        message: l10n.t('{provider} did not answer for {seconds} s. Check the network, then try again.', { provider: adapter.provider.name, seconds: CHECK_TIMEOUT_MS / 1000 }),
-      }
-    )
+  /** Whether the chosen model answers and, if not, what to do next. Ends by itself. */
+  async check({ provider, model }: AgentOptions): Promise<ConnectionReport> {
+    return await checkConnection(this.#parts, provider ?? '', model)
   }
 
   async #pickEffort(model: ModelInfo, current: string | undefined): Promise<string | null | undefined> {
@@ -173,36 +158,16 @@ export class ModelChooser {
     return picked === 'provider' ? null : picked.slice('effort:'.length)
   }
 
-  async #choices() {
-    return await Promise.all(
-      this.#parts.models.list().map(async (adapter) => {
-        const lacksKey = await this.#lacksKey(adapter)
-        try {
-          const models = await this.#within(LIST_TIMEOUT_MS, (signal) => adapter.listModels(signal))
-          const problem = models === null ? this.#parts.l10n.t('It did not answer in time.') : null
-          return { adapter, models: models ?? [], problem, lacksKey }
-        } catch (error) {
-          // A provider that cannot list is shown with its reason and hides no other.
-          return { adapter, models: [], problem: error instanceof Error ? error.message : String(error), lacksKey }
-        }
-      }),
-    )
-  }
-
-  #detailOf(adapter: ModelAdapter, model: ModelInfo, lacksKey: boolean): string {
+  #detailOf(adapter: ModelAdapter, model: ModelInfo, needsKey: boolean): string {
     const { t } = this.#parts.l10n
     if (adapter.provider.isScripted === true) return t('A written script, not a model')
     const size = t('{tokens} k tokens', { tokens: Math.round(model.contextWindow / 1000) })
-    return lacksKey ? t('{size} · needs an API key', { size }) : size
-  }
-
-  async #lacksKey({ provider }: ModelAdapter): Promise<boolean> {
-    return provider.keyName !== undefined && (await this.#parts.secrets.get(provider.keyName)) === null
+    return needsKey ? t('{size} · needs an API key', { size }) : size
   }
 
   async #scriptedOptions(adapter: ModelAdapter): Promise<AgentOptions> {
-    const models = await this.#within(LIST_TIMEOUT_MS, (signal) => adapter.listModels(signal))
-    const model = models?.[0]?.id
+    const [first] = await adapter.listModels(new AbortController().signal)
+    const model = first?.id
     return { provider: adapter.provider.id, ...(model === undefined ? {} : { model }) }
   }
 
@@ -217,23 +182,6 @@ export class ModelChooser {
     } catch {
       // A model that nobody can describe is shown by its id; using it tells what is wrong with it.
       return undefined
-    }
-  }
-
-  /** Null when it took too long; the work is told to stop. */
-  async #within<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T | null> {
-    const controller = new AbortController()
-    let undo = () => {}
-    const late = new Promise<null>((resolve) => {
-      undo = this.#parts.clock.schedule(timeoutMs, () => {
-        controller.abort()
-        resolve(null)
-      })
-    })
-    try {
-      return await Promise.race([work(controller.signal), late])
-    } finally {
-      undo()
     }
   }
 }

@@ -106,6 +106,7 @@ export async function chatRig(options: RigOptions = {}) {
       },
       async resume(id: string) {
         const events = stored.get(id)
+        if (agents.has(id)) return agents.get(id)!
         if (events === undefined) throw new Error(`There is no session ${id}.`)
         calls.push(['resume', id])
         return live(id, events)
@@ -135,6 +136,7 @@ export async function chatRig(options: RigOptions = {}) {
       },
       onDidChange: listenTo(signals.approvals),
     },
+    eventTypes: { get: () => ({}) },
     models: {
       register: () => () => {},
       get: (id: string) => (options.adapters ?? [realModel, tour]).find(({ provider }) => provider.id === id),
@@ -194,7 +196,6 @@ export async function chatRig(options: RigOptions = {}) {
 
   const controller = new ChatController({
     services,
-    isKnownEvent: () => true,
     capabilities: {
       attention,
       blobs,

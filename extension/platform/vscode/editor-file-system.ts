@@ -1,0 +1,435 @@
+import { hash } from 'node:crypto'
+import { minimatch } from 'minimatch'
+import * as vscode from 'vscode'
+import { applyEdits, type Encoded } from '../../base/encoding.ts'
+import { LineWindowScanner } from '../../base/line-window.ts'
+import {
+  fileAborted,
+  FileError,
+  danglingLink,
+  ioError,
+  notFound,
+  notRegular,
+  notText,
+  readonlyFile,
+  staleVersion,
+  tooLarge,
+  unencodable,
+  type ChangeOutcome,
+  type DirectoryEntry,
+  type EditChange,
+  type Expectation,
+  type FileKey,
+  type FileLines,
+  type FileStat,
+  type FileSystem,
+  type FileTarget,
+  type FileVersion,
+  type LineWindow,
+  type TextFile,
+  type TextReplacement,
+  type WriteChange,
+} from '../../capabilities/file-system.ts'
+import type { Undo } from '../../base/undo.ts'
+import { minimalEdits } from './minimal-edits.ts'
+import { OpenDocuments } from './open-documents.ts'
+import { decodeStored, encodeAs, encodeNew, formOf, isSameForm, type StoredText } from './stored-text.ts'
+
+/** From this size on a window of lines is streamed from the disk. */
+const STREAM_FROM_BYTES = 4 * 1024 * 1024
+/** Whole text is held in memory to change it. */
+const MAX_CHANGE_BYTES = 256 * 1024 * 1024
+
+/**
+ * Files as the person sees them in the editor.
+ *
+ * A file that is open is changed in its document, as one undo stop, with cursors, selections, scroll and focus left alone; it is
+ * saved only when it was saved before, so what the person has not saved stays theirs. Every other file is changed through the
+ * editor's own file service, and read back. `disk` serves what that service has no word for: real paths and streaming.
+ * Source: design 6.1 "The way to the file", capability specification 5, 7, 8 "VS Code mapping".
+ */
+export class EditorFileSystem implements FileSystem {
+  readonly #disk: FileSystem
+  readonly #documents: OpenDocuments
+  readonly #changes = new Map<FileKey, Promise<unknown>>()
+
+  constructor(disk: FileSystem) {
+    this.#disk = disk
+    this.#documents = new OpenDocuments(async (uri) => (uri.scheme === 'file' ? (await this.#disk.resolve(uri.fsPath, '/')).key : keyOf(uri)))
+  }
+
+  dispose(): void {
+    this.#documents.dispose()
+  }
+
+  async resolve(path: string, cwd: string, signal?: AbortSignal): Promise<FileTarget> {
+    checkNotAborted(signal)
+    const uri = virtualUri(path, cwd)
+    if (uri === null) return await this.#disk.resolve(localPath(path), cwd, signal)
+    const exists = await vscode.workspace.fs.stat(uri).then(
+      () => true,
+      () => false,
+    )
+    return { key: keyOf(uri), path: uri.toString(), spelling: path, isDanglingLink: false, exists }
+  }
+
+  async stat(target: FileTarget, signal?: AbortSignal): Promise<FileStat> {
+    checkNotAborted(signal)
+    const uri = uriOf(target)
+    if (uri.scheme === 'file') {
+      const stat = await this.#disk.stat(target, signal)
+      return { ...stat, isReadonly: stat.isReadonly || isSetReadonly(uri) }
+    }
+    return await withFileErrors(target, async () => {
+      const { type, size, mtime, permissions } = await vscode.workspace.fs.stat(uri)
+      const isReadonly =
+        vscode.workspace.fs.isWritableFileSystem(uri.scheme) === false || ((permissions ?? 0) & vscode.FilePermission.Readonly) !== 0 || isSetReadonly(uri)
+      return { kind: kindOf(type), size, modifiedAt: mtime, isReadonly }
+    })
+  }
+
+  async readText(target: FileTarget, { maxBytes, signal }: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<TextFile> {
+    checkNotAborted(signal)
+    const document = await this.#documents.find(target)
+    if (document?.isDirty === true) {
+      const { bytes, version } = await storedBuffer(document)
+      if (bytes.length > maxBytes) throw tooLarge(target.spelling, bytes.length, maxBytes)
+      return { text: document.getText(), form: formOf(document), version, source: 'buffer', isDirty: true }
+    }
+    const bytes = await this.readBytes(target, { maxBytes, ...(signal && { signal }) })
+    const stored = await this.#decode(target, bytes)
+    const isShown = document !== undefined && document.getText() === stored.text
+    return { text: stored.text, form: stored.form, version: versionOf(bytes), source: isShown ? 'buffer' : 'disk', isDirty: false }
+  }
+
+  async readLines(target: FileTarget, window: LineWindow, signal?: AbortSignal): Promise<FileLines> {
+    const document = await this.#documents.find(target)
+    if (document?.isDirty !== true) {
+      const { kind, size } = await this.stat(target, signal)
+      if (kind !== 'file') throw notRegular(target.spelling, kind)
+      if (size >= STREAM_FROM_BYTES && uriOf(target).scheme === 'file') return await this.#disk.readLines(target, window, signal)
+    }
+    const { text, form, version, source, isDirty } = await this.readText(target, { maxBytes: MAX_CHANGE_BYTES, ...(signal && { signal }) })
+    const scanner = new LineWindowScanner(window)
+    scanner.write(text)
+    const { lines, totalLines, isByteCapped } = scanner.end()
+    return { lines, totalLines, isByteCapped, form, version, source, isDirty }
+  }
+
+  async readBytes(target: FileTarget, { maxBytes, signal }: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<Uint8Array> {
+    // A FIFO or a device must not even be opened, and a file must not be loaded to find that it is too large.
+    const { kind, size } = await this.stat(target, signal)
+    if (kind !== 'file') throw notRegular(target.spelling, kind)
+    if (size > maxBytes) throw tooLarge(target.spelling, size, maxBytes)
+    const bytes = await withFileErrors(target, async () => await vscode.workspace.fs.readFile(uriOf(target)))
+    checkNotAborted(signal)
+    if (bytes.length > maxBytes) throw tooLarge(target.spelling, bytes.length, maxBytes)
+    return bytes
+  }
+
+  async readDirectory(target: FileTarget, signal?: AbortSignal): Promise<readonly DirectoryEntry[]> {
+    checkNotAborted(signal)
+    return await withFileErrors(target, async () => {
+      const entries = await vscode.workspace.fs.readDirectory(uriOf(target))
+      return entries
+        .map(([name, type]) => ({ name, kind: (type & vscode.FileType.SymbolicLink) === 0 ? kindOf(type) : ('link' as const) }))
+        .sort((a, b) => (a.name < b.name ? -1 : 1))
+    })
+  }
+
+  writeText(change: WriteChange): Promise<ChangeOutcome> {
+    return this.#change(change, {
+      inDocument: (before) => minimalEdits(before, change.text),
+      onDisk: async (stored, uri) => {
+        if (stored === null) {
+          const { encoding, encoded } = await encodeNew(change.text, uri)
+          return { after: withoutMark(change.text), encoding, encoded }
+        }
+        const isMarkable = stored.form.encoding.startsWith('utf')
+        const after = isMarkable ? withoutMark(change.text) : change.text
+        return { after, encoding: stored.form.encoding, encoded: await stored.encode(after) }
+      },
+      // The document cannot be given a mark that it has not got.
+      needsDisk: change.text.startsWith('\u{FEFF}'),
+    })
+  }
+
+  editText(change: EditChange): Promise<ChangeOutcome> {
+    return this.#change(change, {
+      inDocument: () => change.replacements,
+      onDisk: async (stored) => {
+        if (stored === null) throw notText(change.target.spelling)
+        return { after: applyEdits(stored.text, change.replacements), encoding: stored.form.encoding, encoded: await stored.edit(change.replacements) }
+      },
+      needsDisk: false,
+    })
+  }
+
+  onDidRename(listener: (from: string, to: string) => void): Undo {
+    const subscription = vscode.workspace.onDidRenameFiles(({ files }) => {
+      for (const { oldUri, newUri } of files) void this.#tellRename(oldUri, newUri, listener)
+    })
+    return () => subscription.dispose()
+  }
+
+  async #tellRename(oldUri: vscode.Uri, newUri: vscode.Uri, listener: (from: string, to: string) => void): Promise<void> {
+    const canonical = async (uri: vscode.Uri) => (uri.scheme === 'file' ? (await this.#disk.resolve(uri.fsPath, '/')).path : uri.toString())
+    listener(await canonical(oldUri), await canonical(newUri))
+  }
+
+  /** One change of a target after the other, so that the check and the change belong together. */
+  async #change(request: ChangeRequest, ways: ChangeWays): Promise<ChangeOutcome> {
+    const { key } = request.target
+    const previous = this.#changes.get(key)
+    const turn = (async () => {
+      await previous?.catch(() => {})
+      return await withFileErrors(request.target, async () => await this.#changeNow(request, ways))
+    })()
+    this.#changes.set(key, turn)
+    try {
+      return await turn
+    } finally {
+      if (this.#changes.get(key) === turn) this.#changes.delete(key)
+    }
+  }
+
+  async #changeNow(request: ChangeRequest, ways: ChangeWays): Promise<ChangeOutcome> {
+    const { target, expect, signal } = request
+    checkNotAborted(signal)
+    const uri = uriOf(target)
+    if (target.isDanglingLink) throw danglingLink(target.spelling)
+    refuseOpenNotebook(target, uri)
+    const document = await this.#documents.find(target)
+    if (document?.isDirty === true) {
+      const { version } = await storedBuffer(document)
+      checkExpected(target, expect, version)
+      return await this.#changeDocument(document, request, ways.inDocument(document.getText()))
+    }
+    const current = await this.#currentBytes(target, signal)
+    checkExpected(target, expect, current === null ? null : versionOf(current))
+    if (current !== null && (await this.stat(target)).isReadonly) throw readonlyFile(target.spelling)
+    const stored = current === null ? null : await decodeStored(current, uri)
+    if (document !== undefined && stored !== null && !ways.needsDisk && isFaithful(document, stored)) {
+      const edits = ways.inDocument(stored.text)
+      if (fitsDocument(document, edits)) return await this.#changeDocument(document, request, edits)
+    }
+    return await this.#changeDisk(request, current, stored, await ways.onDisk(stored, uri))
+  }
+
+  /** The document shows exactly what is stored, or holds unsaved text: it is edited where the person sees it. */
+  async #changeDocument(document: vscode.TextDocument, request: ChangeRequest, edits: readonly TextReplacement[]): Promise<ChangeOutcome> {
+    const { target, label, signal } = request
+    const wasDirty = document.isDirty
+    const before = document.getText()
+    const after = applyEdits(before, checkedRanges(edits, before))
+    const encoded = await encodeAs(after, document.encoding)
+    if ('unencodable' in encoded) throw unencodable(target.spelling, document.encoding, encoded.unencodable)
+    checkNotAborted(signal)
+    if (document.getText() !== before) throw staleVersion(target.spelling, 'changed')
+    if (edits.length > 0 && !(await applyToDocument(document, edits, label))) throw staleVersion(target.spelling, 'changed')
+    const applied = document.getText()
+    // What the person typed meanwhile is theirs to save.
+    if (wasDirty || applied !== after) {
+      const { version } = await storedBuffer(document)
+      return { version, before, after: applied, form: formOf(document), wasReformatted: false, isUnsaved: document.isDirty }
+    }
+    if (document.isDirty && !(await document.save())) {
+      await applyToDocument(document, minimalEdits(document.getText(), before), label)
+      throw ioError(target.spelling, 'the editor could not save it, and the change was taken back')
+    }
+    const saved = document.getText()
+    const bytes = await vscode.workspace.fs.readFile(document.uri)
+    const stored = await decodeStored(bytes, document.uri)
+    if (stored?.text !== saved && !document.isDirty) throw ioError(target.spelling, 'it was saved, but what is stored differs: another program changed it at the same time')
+    return { version: versionOf(bytes), before, after: saved, form: formOf(document), wasReformatted: saved !== after, isUnsaved: document.isDirty }
+  }
+
+  /** No document shows the file as it is stored: its bytes are changed, and a document without unsaved text follows by itself. */
+  async #changeDisk(request: ChangeRequest, current: Uint8Array | null, stored: StoredText | null, next: DiskChange): Promise<ChangeOutcome> {
+    const { target, signal } = request
+    const uri = uriOf(target)
+    if ('unencodable' in next.encoded) throw unencodable(target.spelling, next.encoding, next.encoded.unencodable)
+    const { bytes } = next.encoded
+    checkNotAborted(signal)
+    // Right before the write, because the file service cannot compare and write in one step.
+    const now = await this.#currentBytes(target, undefined)
+    if (now === null ? current !== null : current === null || Buffer.compare(now, current) !== 0) throw staleVersion(target.spelling, current === null ? 'exists by now' : 'changed')
+    try {
+      await vscode.workspace.fs.writeFile(uri, bytes)
+    } catch (error) {
+      await this.#restore(uri, current)
+      throw error instanceof vscode.FileSystemError && error.code !== 'NoPermissions' ? ioError(target.spelling, await this.#whyUnwritable(uri, error), error) : error
+    }
+    const written = await vscode.workspace.fs.readFile(uri)
+    if (Buffer.compare(written, bytes) !== 0) throw ioError(target.spelling, 'it was written, but what is stored differs: another program changed it at the same time')
+    const form = (await decodeStored(bytes, uri))?.form ?? { encoding: 'utf8', hasBom: false, eol: 'none' as const }
+    return { version: versionOf(bytes), before: stored?.text ?? null, after: next.after, form, wasReformatted: false, isUnsaved: false }
+  }
+
+  /** The file service does not say so itself. */
+  async #whyUnwritable(uri: vscode.Uri, error: Error): Promise<string> {
+    for (let folder = vscode.Uri.joinPath(uri, '..'); folder.path !== '/'; folder = vscode.Uri.joinPath(folder, '..')) {
+      try {
+        const { type } = await vscode.workspace.fs.stat(folder)
+        return (type & vscode.FileType.Directory) === 0 ? 'part of its path is a file' : error.message
+      } catch {
+        // This folder does not exist yet; the next one up decides.
+      }
+    }
+    return error.message
+  }
+
+  /** A write that failed in the middle must not leave half a file. */
+  async #restore(uri: vscode.Uri, current: Uint8Array | null): Promise<void> {
+    try {
+      if (current === null) await vscode.workspace.fs.delete(uri)
+      else await vscode.workspace.fs.writeFile(uri, current)
+    } catch {
+      // Nothing was begun, or the disk takes nothing at all; the failure of the write itself is what is told.
+    }
+  }
+
+  async #currentBytes(target: FileTarget, signal: AbortSignal | undefined): Promise<Uint8Array | null> {
+    try {
+      return await this.readBytes(target, { maxBytes: MAX_CHANGE_BYTES, ...(signal && { signal }) })
+    } catch (error) {
+      if (error instanceof FileError && error.code === 'FS_NOT_FOUND') return null
+      throw error
+    }
+  }
+
+  async #decode(target: FileTarget, bytes: Uint8Array): Promise<StoredText> {
+    const stored = await decodeStored(bytes, uriOf(target))
+    if (stored === null) throw notText(target.spelling)
+    return stored
+  }
+}
+
+interface ChangeRequest {
+  readonly target: FileTarget
+  readonly expect: Expectation
+  readonly label: string
+  readonly signal?: AbortSignal
+}
+
+/** The same change for both ways to the file. */
+interface ChangeWays {
+  readonly inDocument: (before: string) => readonly TextReplacement[]
+  readonly onDisk: (stored: StoredText | null, uri: vscode.Uri) => Promise<DiskChange>
+  readonly needsDisk: boolean
+}
+
+interface DiskChange {
+  readonly after: string
+  readonly encoding: string
+  readonly encoded: Encoded
+}
+
+/** As one undo stop; false when the document changed meanwhile. */
+async function applyToDocument(document: vscode.TextDocument, edits: readonly TextReplacement[], label: string): Promise<boolean> {
+  const edit = new vscode.WorkspaceEdit()
+  for (const { start, end, newText } of edits) {
+    const range = new vscode.Range(document.positionAt(start), document.positionAt(end))
+    edit.replace(document.uri, range, newText, { label, needsConfirmation: false })
+  }
+  return await vscode.workspace.applyEdit(edit)
+}
+
+/** Mixed line ends, and bytes that the document's encoding does not explain, are only in the file: the document shows others. */
+const isFaithful = (document: vscode.TextDocument, stored: StoredText) => document.getText() === stored.text && isSameForm(stored.form, document.encoding)
+
+/** The document turns every line end that is put into it into its own kind, a lone CR too. */
+function fitsDocument(document: vscode.TextDocument, edits: readonly TextReplacement[]): boolean {
+  const foreign = document.eol === vscode.EndOfLine.CRLF ? /(?<!\r)\n|\r(?!\n)/ : /\r/
+  return edits.every(({ newText }) => !foreign.test(newText))
+}
+
+async function storedBuffer(document: vscode.TextDocument): Promise<{ readonly bytes: Uint8Array; readonly version: FileVersion }> {
+  const bytes = await vscode.workspace.encode(document.getText(), { encoding: document.encoding })
+  return { bytes, version: versionOf(bytes) }
+}
+
+const versionOf = (bytes: Uint8Array) => `sha256:${hash('sha256', bytes)}` as FileVersion
+
+function checkExpected(target: FileTarget, expect: Expectation, version: FileVersion | null): void {
+  if (expect.kind === 'absent') {
+    if (version !== null) throw staleVersion(target.spelling, 'exists by now')
+    return
+  }
+  if (version === null) throw staleVersion(target.spelling, 'was deleted')
+  if (version !== expect.version) throw staleVersion(target.spelling, 'changed')
+}
+
+function checkedRanges(edits: readonly TextReplacement[], text: string): readonly TextReplacement[] {
+  let last = 0
+  for (const { start, end } of edits) {
+    if (!(start >= last && end >= start && end <= text.length)) {
+      throw new RangeError(`The range ${start} to ${end} overlaps another, is out of order or leaves the text of ${text.length} units.`)
+    }
+    last = end
+  }
+  return edits
+}
+
+/** A notebook editor holds cells, not the file's JSON; writing below it would lose one of the two. */
+function refuseOpenNotebook(target: FileTarget, uri: vscode.Uri): void {
+  const isOpen = vscode.workspace.notebookDocuments.some((notebook) => !notebook.isClosed && notebook.uri.toString() === uri.toString())
+  if (isOpen) throw ioError(target.spelling, 'it is open as a notebook; close the notebook first')
+}
+
+/** The person marked the file as read-only for the editor. Source: the settings `files.readonlyInclude` and `files.readonlyExclude`. */
+function isSetReadonly(uri: vscode.Uri): boolean {
+  const files = vscode.workspace.getConfiguration('files', uri)
+  const relative = vscode.workspace.asRelativePath(uri, false)
+  const matches = (key: string) =>
+    Object.entries(files.get<Readonly<Record<string, boolean>>>(key, {})).some(
+      ([glob, isOn]) => isOn && (minimatch(relative, glob, { dot: true }) || minimatch(uri.fsPath, glob, { dot: true })),
+    )
+  return matches('readonlyInclude') && !matches('readonlyExclude')
+}
+
+/** The address for a path of another file system than this machine's disk, or null. */
+function virtualUri(path: string, cwd: string): vscode.Uri | null {
+  if (hasScheme(path)) {
+    const uri = vscode.Uri.parse(path, true)
+    return isLocal(uri) ? null : uri
+  }
+  if (!hasScheme(cwd)) return null
+  const base = vscode.Uri.parse(cwd, true)
+  return isLocal(base) ? null : path.startsWith('/') ? base.with({ path }) : vscode.Uri.joinPath(base, path)
+}
+
+const hasScheme = (text: string) => /^[a-z][\w+.-]+:\/\//i.test(text)
+
+/** In a remote extension host the files beside it have the scheme `file`, while others may name them by the remote's address. */
+const isLocal = ({ scheme }: vscode.Uri) => scheme === 'file' || scheme === 'vscode-remote'
+
+const localPath = (path: string) => (hasScheme(path) ? vscode.Uri.file(vscode.Uri.parse(path, true).path).fsPath : path)
+
+const uriOf = ({ path }: FileTarget) => (hasScheme(path) ? vscode.Uri.parse(path, true) : vscode.Uri.file(path))
+
+const keyOf = (uri: vscode.Uri) => uri.toString() as FileKey
+
+const withoutMark = (text: string) => (text.startsWith('\u{FEFF}') ? text.slice(1) : text)
+
+function kindOf(type: vscode.FileType): FileStat['kind'] {
+  if ((type & vscode.FileType.File) !== 0) return 'file'
+  return (type & vscode.FileType.Directory) === 0 ? 'other' : 'directory'
+}
+
+function checkNotAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw fileAborted()
+}
+
+async function withFileErrors<T>({ spelling }: FileTarget, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof FileError || error instanceof RangeError) throw error
+    const code = error instanceof vscode.FileSystemError ? error.code : ''
+    if (code === 'FileNotFound' || code === 'FileNotADirectory') throw notFound(spelling, error)
+    if (code === 'FileIsADirectory') throw notRegular(spelling, 'directory')
+    if (code === 'NoPermissions') throw readonlyFile(spelling, 'may not be written or read', error)
+    throw ioError(spelling, error instanceof Error ? error.message : String(error), error)
+  }
+}

@@ -1,0 +1,173 @@
+import * as vscode from 'vscode'
+import type { Editor, PickItem, VirtualText } from '../../capabilities/editor.ts'
+import { FileError, type FileSystem, type FileTarget } from '../../capabilities/file-system.ts'
+import type { Localization } from '../../capabilities/localization.ts'
+import type { ChatViews } from './chat-views.ts'
+import type { KeptFiles } from './kept-files.ts'
+
+interface Parts {
+  readonly files: Pick<FileSystem, 'resolve' | 'stat'>
+  readonly kept: KeptFiles
+  readonly views: ChatViews
+  readonly l10n: Localization
+  readonly statusCommand: string
+}
+
+/**
+ * Shows things in the editor because the person asked: previews, native diffs, pick lists, the status bar item, the badge.
+ *
+ * A click on a place jumps there as in the editor's own lists; diffs and outputs open as previews, so no tabs pile up.
+ */
+export class VscodeEditor implements Editor {
+  readonly #parts: Parts
+  readonly #status = vscode.window.createStatusBarItem('bosun.status', vscode.StatusBarAlignment.Right, 110)
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#status.name = 'Bosun'
+    this.#status.command = parts.statusCommand
+  }
+
+  dispose(): void {
+    this.#status.dispose()
+  }
+
+  async openLocation({ path, line }: { readonly path: string; readonly line?: number }, cwd: string): Promise<string | null> {
+    const { files, l10n } = this.#parts
+    try {
+      const target = await files.resolve(path, cwd)
+      const { kind } = await files.stat(target)
+      const uri = uriOf(target)
+      if (kind === 'directory') {
+        await vscode.commands.executeCommand('revealInExplorer', uri)
+        return null
+      }
+      const at = line === undefined ? undefined : new vscode.Position(line - 1, 0)
+      await vscode.commands.executeCommand('vscode.open', uri, { preview: true, ...(at === undefined ? {} : { selection: new vscode.Range(at, at) }) })
+      return null
+    } catch (error) {
+      if (error instanceof FileError && error.code === 'FS_NOT_FOUND') return l10n.t('{path} is not there any more.', { path })
+      return l10n.t('{path} could not be opened: {problem}', { path, problem: error instanceof Error ? error.message : String(error) })
+    }
+  }
+
+  async openDiff({ title, path, before, after }: Parameters<Editor['openDiff']>[0]): Promise<void> {
+    await vscode.commands.executeCommand('vscode.diff', this.#keep(before), await this.#after(path, after), title, { preview: true })
+  }
+
+  async openDiffs({ title, files }: Parameters<Editor['openDiffs']>[0]): Promise<void> {
+    const resources = await Promise.all(
+      files.map(async ({ path, before, after }) => {
+        const now = await this.#after(path, after)
+        return [now, this.#keep(before), now] as const
+      }),
+    )
+    await vscode.commands.executeCommand('vscode.changes', title, resources)
+  }
+
+  async openText(text: VirtualText): Promise<void> {
+    const document = await vscode.workspace.openTextDocument(this.#keep(text))
+    if (text.language !== undefined) await vscode.languages.setTextDocumentLanguage(document, text.language)
+    await vscode.window.showTextDocument(document, { preview: true })
+  }
+
+  async openBytes({ name, bytes }: { readonly name: string; readonly bytes: Uint8Array }): Promise<void> {
+    await vscode.commands.executeCommand('vscode.open', this.#parts.kept.keep(name, bytes), { preview: true })
+  }
+
+  /** The editor asks by itself before it opens a host that the person has not trusted. Source: VS Code "Outgoing link protection". */
+  async openExternal(url: string): Promise<void> {
+    await vscode.env.openExternal(vscode.Uri.parse(url, true))
+  }
+
+  async copy(text: string): Promise<void> {
+    await vscode.env.clipboard.writeText(text)
+  }
+
+  async pick({ title, placeholder, items }: Parameters<Editor['pick']>[0]): Promise<string | null> {
+    const list = vscode.window.createQuickPick<vscode.QuickPickItem & { readonly id: string }>()
+    try {
+      list.title = title
+      list.placeholder = placeholder ?? ''
+      list.matchOnDescription = true
+      list.matchOnDetail = true
+      list.items = items.map(pickItem)
+      list.activeItems = list.items.filter(({ id }) => items.some((item) => item.id === id && item.isCurrent === true))
+      return await new Promise((resolve) => {
+        list.onDidAccept(() => resolve(list.selectedItems[0]?.id ?? null))
+        list.onDidHide(() => resolve(null))
+        list.show()
+      })
+    } finally {
+      list.dispose()
+    }
+  }
+
+  async input({ title, prompt, value, isSecret }: Parameters<Editor['input']>[0]): Promise<string | null> {
+    const given = await vscode.window.showInputBox({ title, prompt, ...(value === undefined ? {} : { value }), password: isSecret === true, ignoreFocusOut: true })
+    return given ?? null
+  }
+
+  async confirm({ text, detail, yes }: Parameters<Editor['confirm']>[0]): Promise<boolean> {
+    return (await vscode.window.showWarningMessage(text, { modal: true, ...(detail === undefined ? {} : { detail }) }, yes)) === yes
+  }
+
+  setStatus({ text, tooltip, isWarning }: Parameters<Editor['setStatus']>[0]): void {
+    this.#status.text = text
+    this.#status.tooltip = tooltip
+    this.#status.accessibilityInformation = { label: tooltip.replaceAll('\n', ', ') }
+    this.#status.backgroundColor = isWarning ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined
+    this.#status.show()
+  }
+
+  setBadge(badge: Parameters<Editor['setBadge']>[0]): void {
+    this.#parts.views.setBadge(badge)
+  }
+
+  async showChat(): Promise<void> {
+    await this.#parts.views.show()
+  }
+
+  async openFolder(): Promise<void> {
+    await vscode.commands.executeCommand('workbench.action.files.openFolder')
+  }
+
+  async manageTrust(): Promise<void> {
+    await vscode.commands.executeCommand('workbench.trust.manage')
+  }
+
+  async openSettings(query: string): Promise<void> {
+    await vscode.commands.executeCommand('workbench.action.openSettings', query)
+  }
+
+  isChatVisible(): boolean {
+    return this.#parts.views.isVisible()
+  }
+
+  onDidChangeChatVisible(listener: () => void): () => void {
+    return this.#parts.views.onDidChangeVisible(listener)
+  }
+
+  #keep({ name, text }: VirtualText): vscode.Uri {
+    return this.#parts.kept.keep(name, text)
+  }
+
+  /** The file as it is now; one that is gone shows as empty. */
+  async #after(path: string, after: VirtualText | undefined): Promise<vscode.Uri> {
+    if (after !== undefined) return this.#keep(after)
+    const target = await this.#parts.files.resolve(path, '/')
+    return target.exists ? uriOf(target) : this.#keep({ name: `gone/${path}`, text: '' })
+  }
+}
+
+const uriOf = ({ path }: FileTarget) => (/^[a-z][\w+.-]+:\/\//i.test(path) ? vscode.Uri.parse(path, true) : vscode.Uri.file(path))
+
+function pickItem({ id, label, description, detail, isSeparator }: PickItem): vscode.QuickPickItem & { readonly id: string } {
+  return {
+    id,
+    label,
+    ...(description === undefined ? {} : { description }),
+    ...(detail === undefined ? {} : { detail }),
+    kind: isSeparator === true ? vscode.QuickPickItemKind.Separator : vscode.QuickPickItemKind.Default,
+  }
+}

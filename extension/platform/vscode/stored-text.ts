@@ -1,0 +1,116 @@
+import * as vscode from 'vscode'
+import {
+  applyEdits,
+  countLineEnds,
+  decodeText,
+  editBytes,
+  encodeText,
+  eolFrom,
+  utf8,
+  type ByteEdit,
+  type Encoded,
+  type TextForm,
+  type Unencodable,
+} from '../../base/encoding.ts'
+
+/** A file's text with the way back to its bytes. */
+export interface StoredText {
+  readonly text: string
+  readonly form: TextForm
+  /** The bytes of another whole text in the same form. */
+  encode(text: string): Promise<Encoded>
+  /** The bytes with ranges replaced; all other bytes stay. */
+  edit(edits: readonly ByteEdit[]): Promise<Encoded>
+}
+
+/** Encodings that the harness reads by itself, whatever the editor is set to. */
+const universal = /^(utf8|utf8bom|utf16le|utf16be|iso88591)$/
+
+/**
+ * Understand the bytes of a file: a mark decides, else UTF-8, else the editor's encoding for the file, else Latin-1. Null: not text.
+ *
+ * Source: design 6.1 "What is text".
+ */
+export async function decodeStored(bytes: Uint8Array, uri: vscode.Uri): Promise<StoredText | null> {
+  const decoded = decodeText(bytes)
+  if (decoded === null) return null
+  const label = vscode.workspace.getConfiguration('files', uri).get<string>('encoding', 'utf8')
+  if (decoded.codec.label === 'latin1' && !universal.test(label)) {
+    const legacy = await decodeLegacy(bytes, label)
+    if (legacy !== null) return legacy
+  }
+  return {
+    text: decoded.text,
+    form: decoded.form,
+    encode: async (text) => encodeText(text, decoded.codec, decoded.form.hasBom),
+    edit: async (edits) => editBytes(bytes, decoded, edits),
+  }
+}
+
+/** The bytes of a new file, as the editor is set to store one. A mark at the start of the text asks for one in the file. */
+export async function encodeNew(text: string, uri: vscode.Uri): Promise<{ readonly encoding: string; readonly encoded: Encoded }> {
+  const label = vscode.workspace.getConfiguration('files', uri).get<string>('encoding', 'utf8')
+  const hasMark = text.startsWith('\u{FEFF}')
+  const content = hasMark ? text.slice(1) : text
+  if (label === 'utf8' || label === 'utf8bom') return { encoding: 'utf8', encoded: encodeText(content, utf8, hasMark || label === 'utf8bom') }
+  return { encoding: label, encoded: await encodeAs(content, label) }
+}
+
+/** The bytes of `text` in one of the editor's encodings, or the first character that it cannot hold. */
+export async function encodeAs(text: string, encoding: string): Promise<Encoded> {
+  const bytes = await vscode.workspace.encode(text, { encoding })
+  // The editor puts a substitute for what an encoding cannot hold, without a word.
+  const back = await vscode.workspace.decode(bytes, { encoding })
+  return back === text ? { bytes } : { unencodable: firstDifference(text, back) }
+}
+
+/** Null when the bytes do not survive the way there and back. */
+async function decodeLegacy(bytes: Uint8Array, encoding: string): Promise<StoredText | null> {
+  const text = await vscode.workspace.decode(bytes, { encoding })
+  const back = await vscode.workspace.encode(text, { encoding })
+  if (Buffer.compare(back, bytes) !== 0) return null
+  return {
+    text,
+    form: { encoding, hasBom: false, eol: eolFrom(countLineEnds(text)) },
+    encode: (next) => encodeAs(next, encoding),
+    edit: (edits) => encodeAs(applyEdits(text, edits), encoding),
+  }
+}
+
+function firstDifference(text: string, other: string): Unencodable {
+  let offset = 0
+  while (offset < text.length && text[offset] === other[offset]) offset += 1
+  const before = text.slice(0, offset)
+  return {
+    character: String.fromCodePoint(text.codePointAt(offset) ?? 0xff_fd),
+    offset,
+    line: before.split('\n').length,
+    column: offset - (before.lastIndexOf('\n') + 1) + 1,
+  }
+}
+
+/** Whether a document of the editor with `encoding` stores exactly what `form` says. */
+export function isSameForm(form: TextForm, encoding: string): boolean {
+  switch (encoding) {
+    case 'utf8':
+      return form.encoding === 'utf8' && !form.hasBom
+    case 'utf8bom':
+      return form.encoding === 'utf8' && form.hasBom
+    case 'utf16le':
+    case 'utf16be':
+      return form.encoding === encoding && form.hasBom
+    case 'iso88591':
+      return form.encoding === 'latin1'
+    default:
+      return form.encoding === encoding
+  }
+}
+
+/** The form of a document's text as it would be stored. */
+export function formOf(document: vscode.TextDocument): TextForm {
+  const { encoding } = document
+  const eol = document.lineCount < 2 ? 'none' : document.eol === vscode.EndOfLine.CRLF ? 'crlf' : 'lf'
+  if (encoding === 'utf8bom') return { encoding: 'utf8', hasBom: true, eol }
+  if (encoding === 'utf16le' || encoding === 'utf16be') return { encoding, hasBom: true, eol }
+  return { encoding: encoding === 'iso88591' ? 'latin1' : encoding, hasBom: false, eol }
+}

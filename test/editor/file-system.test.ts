@@ -1,0 +1,310 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import * as vscode from 'vscode'
+import type { ChangeOutcome, FileErrorCode } from '../../extension/capabilities/file-system.ts'
+import { NodeFileSystem } from '../../extension/platform/node/file-system.ts'
+import { EditorFileSystem } from '../../extension/platform/vscode/editor-file-system.ts'
+import { fileSystemContract, type FileSystemWorld } from '../contract/file-system.suite.ts'
+
+const maxBytes = 1_000_000
+
+async function createWorld(): Promise<FileSystemWorld> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'editor-files-')))
+  const files = new EditorFileSystem(new NodeFileSystem())
+  return {
+    files,
+    root,
+    put: async (path, bytes) => {
+      await mkdir(dirname(join(root, path)), { recursive: true })
+      await writeFile(join(root, path), bytes)
+    },
+    get: (path) => readFile(join(root, path)).catch(() => null),
+    remove: (path) => rm(join(root, path)),
+    makeFolder: async (path) => void (await mkdir(join(root, path), { recursive: true })),
+    makeReadonly: (path) => chmod(join(root, path), 0o444),
+    list: async () =>
+      (await readdir(root, { recursive: true, withFileTypes: true }))
+        .filter((entry) => !entry.isDirectory())
+        .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+        .toSorted(),
+    dispose: async () => {
+      files.dispose()
+      await rm(root, { recursive: true, force: true })
+    },
+  }
+}
+
+describe('the file system of the editor', () => {
+  fileSystemContract({ describe, it, create: createWorld })
+})
+
+describe('a file that is open in the editor', () => {
+  let folder: string
+  let files: EditorFileSystem
+
+  before(async () => {
+    folder = await realpath(await mkdtemp(join(tmpdir(), 'open-files-')))
+    files = new EditorFileSystem(new NodeFileSystem())
+    // An editor in a browser saves by itself after a second.
+    await vscode.workspace.getConfiguration('files').update('autoSave', 'off', vscode.ConfigurationTarget.Global)
+  })
+  after(async () => {
+    files.dispose()
+    await vscode.workspace.getConfiguration('files').update('autoSave', undefined, vscode.ConfigurationTarget.Global)
+    await rm(folder, { recursive: true, force: true })
+  })
+  afterEach(async () => {
+    // Closing a changed editor would ask; the text is thrown away first.
+    for (const document of vscode.workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && uri.scheme === 'file')) {
+      await vscode.window.showTextDocument(document)
+      await vscode.commands.executeCommand('workbench.action.files.revert')
+    }
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors')
+  })
+
+  const lines = (count: number, end = '\n') => Array.from({ length: count }, (_, index) => `line ${index + 1}${end}`).join('')
+  const put = async (name: string, content: string | Uint8Array) => {
+    await writeFile(join(folder, name), content)
+    return vscode.Uri.file(join(folder, name))
+  }
+  const onDisk = async (name: string) => await readFile(join(folder, name), 'utf8')
+  const open = async (uri: vscode.Uri) => await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri))
+  /** As the person types, unsaved. */
+  const type = async (editor: vscode.TextEditor, line: number, text: string) =>
+    ok(await editor.edit((edit) => edit.insert(new vscode.Position(line, 0), text)))
+  const replace = async (name: string, from: string, to: string): Promise<ChangeOutcome> => {
+    const target = await files.resolve(name, folder)
+    const { text, version } = await files.readText(target, { maxBytes })
+    const start = text.indexOf(from)
+    ok(start >= 0, `${from} stands in the file`)
+    return await files.editText({ target, replacements: [{ start, end: start + from.length, newText: to }], expect: { kind: 'version', version }, label: 'Bosun: edit' })
+  }
+  const failsWith = async (work: Promise<unknown>, code: FileErrorCode) =>
+    await rejects(work, (error: unknown) => {
+      equal((error as { code?: unknown }).code, code, String(error))
+      return true
+    })
+  const shownTabs = () => vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.map(({ label }) => label))
+
+  it('keeps what the person has not saved; undo takes back the change of the agent alone; cursor and focus stay', async () => {
+    const editor = await open(await put('dirty.txt', lines(60)))
+    await type(editor, 0, 'mine\n')
+    editor.selection = new vscode.Selection(3, 2, 3, 5)
+    editor.revealRange(new vscode.Range(3, 0, 3, 0))
+    const typed = editor.document.getText()
+    const [range] = editor.visibleRanges
+
+    const outcome = await replace('dirty.txt', 'line 50\n', 'agent was here\nand here\n')
+
+    deepEqual([outcome.isUnsaved, outcome.wasReformatted, outcome.before], [true, false, typed])
+    equal(editor.document.getText(), typed.replace('line 50\n', 'agent was here\nand here\n'))
+    equal(outcome.after, editor.document.getText())
+    equal(await onDisk('dirty.txt'), lines(60), 'the disk is as it was')
+    ok(editor.document.isDirty)
+    equal(vscode.window.activeTextEditor, editor)
+    ok(editor.selection.isEqual(new vscode.Selection(3, 2, 3, 5)))
+    equal(editor.visibleRanges[0]?.start.line, range?.start.line)
+
+    await vscode.commands.executeCommand('undo')
+    equal(editor.document.getText(), typed)
+    await vscode.commands.executeCommand('undo')
+    equal(editor.document.getText(), lines(60))
+  })
+
+  it('is saved when it was saved before, as one undo stop', async () => {
+    const editor = await open(await put('clean.txt', lines(20)))
+    const outcome = await replace('clean.txt', 'line 3\n', 'third\n')
+    deepEqual([outcome.isUnsaved, editor.document.isDirty], [false, false])
+    equal(await onDisk('clean.txt'), lines(20).replace('line 3\n', 'third\n'))
+    equal((await files.readText(await files.resolve('clean.txt', folder), { maxBytes })).version, outcome.version)
+    await vscode.commands.executeCommand('undo')
+    equal(editor.document.getText(), lines(20))
+  })
+
+  it('is edited again without reading in between', async () => {
+    await open(await put('twice.txt', 'a b c\n'))
+    const target = await files.resolve('twice.txt', folder)
+    const first = await replace('twice.txt', 'a', 'A')
+    await files.editText({ target, replacements: [{ start: 2, end: 3, newText: 'B' }], expect: { kind: 'version', version: first.version }, label: 'Bosun: edit' })
+    equal(await onDisk('twice.txt'), 'A B c\n')
+  })
+
+  it('that is not the active one changes in the background', async () => {
+    const background = await put('background.txt', lines(5))
+    await open(background)
+    const active = await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(await put('active.txt', 'x\n')), { preview: false })
+    const tabs = shownTabs()
+    await replace('background.txt', 'line 2', 'second')
+    equal(await onDisk('background.txt'), lines(5).replace('line 2', 'second'))
+    equal(vscode.window.activeTextEditor, active)
+    deepEqual(shownTabs(), tabs)
+  })
+
+  it('that no tab shows is changed on the disk and opens none', async () => {
+    const uri = await put('hidden.txt', 'hidden\n')
+    const document = await vscode.workspace.openTextDocument(uri)
+    const tabs = shownTabs()
+    await replace('hidden.txt', 'hidden', 'seen')
+    equal(await onDisk('hidden.txt'), 'seen\n')
+    deepEqual(shownTabs(), tabs)
+    equal(document.isDirty, false)
+  })
+
+  it('is read as the person sees it', async () => {
+    const editor = await open(await put('seen.txt', 'old\n'))
+    await type(editor, 0, 'unsaved ')
+    const target = await files.resolve('seen.txt', folder)
+    const file = await files.readText(target, { maxBytes })
+    deepEqual([file.text, file.source, file.isDirty], ['unsaved old\n', 'buffer', true])
+    const { lines: shown, isDirty } = await files.readLines(target, { offset: 1, limit: 10, maxLineLength: 100, maxBytes: 1000 })
+    deepEqual([shown.map(({ text }) => text), isDirty], [['unsaved old'], true])
+  })
+
+  it('with unsaved text that was not read is stale', async () => {
+    const editor = await open(await put('unread.txt', 'old\n'))
+    const target = await files.resolve('unread.txt', folder)
+    const { version } = await files.readText(target, { maxBytes })
+    await type(editor, 0, 'mine ')
+    await failsWith(files.writeText({ target, text: 'all new\n', expect: { kind: 'version', version }, label: 'Bosun: write' }), 'FS_STALE_VERSION')
+    deepEqual([editor.document.getText(), await onDisk('unread.txt')], ['mine old\n', 'old\n'])
+  })
+
+  it('is written whole with small changes, so that marks elsewhere stay', async () => {
+    const editor = await open(await put('whole.txt', lines(40)))
+    editor.selection = new vscode.Selection(30, 0, 30, 4)
+    const target = await files.resolve('whole.txt', folder)
+    const { version } = await files.readText(target, { maxBytes })
+    const changes: number[] = []
+    const listener = vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+      if (document === editor.document) changes.push(...contentChanges.map(({ rangeLength }) => rangeLength))
+    })
+    await files.writeText({ target, text: lines(40).replace('line 3\n', 'third\n'), expect: { kind: 'version', version }, label: 'Bosun: write' })
+    listener.dispose()
+    equal(await onDisk('whole.txt'), lines(40).replace('line 3\n', 'third\n'))
+    ok(Math.max(...changes) < 10, `only the changed line: ${changes.join(', ')}`)
+    ok(editor.selection.isEqual(new vscode.Selection(30, 0, 30, 4)))
+  })
+
+  for (const [name, bytes, expected] of [
+    ['UTF-8 with a mark', Buffer.from('\u{FEFF}é a\n'), Buffer.from('\u{FEFF}é b\n')],
+    ['UTF-16', Buffer.from('\u{FEFF}é a\r\n', 'utf16le'), Buffer.from('\u{FEFF}é b\r\n', 'utf16le')],
+    ['CRLF', Buffer.from('x\r\na\r\ny\r\n'), Buffer.from('x\r\nb\r\ny\r\n')],
+    ['mixed line ends', Buffer.from('x\r\na\ny\r\n'), Buffer.from('x\r\nb\ny\r\n')],
+    ['lone CRs', Buffer.from('x\ra\ny\n'), Buffer.from('x\rb\ny\n')],
+    ['Latin-1', Buffer.from('\u00e9 a\n', 'latin1'), Buffer.from('\u00e9 b\n', 'latin1')],
+    ['no final line end', Buffer.from('x\na'), Buffer.from('x\nb')],
+  ] as const) {
+    it(`keeps every other byte: ${name}`, async () => {
+      const editor = await open(await put('bytes.txt', bytes))
+      await replace('bytes.txt', 'a', 'b')
+      deepEqual(await readFile(join(folder, 'bytes.txt')), expected)
+      equal(editor.document.isDirty, false)
+    })
+  }
+
+  it('keeps its mode, and a link stays a link', async () => {
+    await put('script.sh', 'echo a\n')
+    await chmod(join(folder, 'script.sh'), 0o755)
+    await symlink('script.sh', join(folder, 'link.sh'))
+    const editor = await open(vscode.Uri.file(join(folder, 'link.sh')))
+    await type(editor, 0, '# mine\n')
+    const outcome = await replace('script.sh', 'echo a', 'echo b')
+    ok(outcome.isUnsaved, 'the document behind the link is the one that changed')
+    equal(editor.document.getText(), '# mine\necho b\n')
+    await editor.document.save()
+    equal(await onDisk('script.sh'), '# mine\necho b\n')
+    equal((await stat(join(folder, 'script.sh'))).mode & 0o777, 0o755)
+    ok((await lstat(join(folder, 'link.sh'))).isSymbolicLink())
+  })
+
+  it('takes in what saving does to it', async () => {
+    const formatter = vscode.languages.registerDocumentFormattingEditProvider({ pattern: '**/format-me.txt' }, {
+      provideDocumentFormattingEdits: (document) => [
+        vscode.TextEdit.replace(new vscode.Range(0, 0, document.lineCount, 0), document.getText().toUpperCase()),
+      ],
+    })
+    const settings = vscode.workspace.getConfiguration('editor')
+    await settings.update('formatOnSave', true, vscode.ConfigurationTarget.Global)
+    try {
+      await open(await put('format-me.txt', 'ONE\nTWO\n'))
+      const outcome = await replace('format-me.txt', 'TWO', 'three')
+      deepEqual([outcome.wasReformatted, outcome.after, await onDisk('format-me.txt')], [true, 'ONE\nTHREE\n', 'ONE\nTHREE\n'])
+      await replace('format-me.txt', 'THREE', 'FOUR')
+      equal(await onDisk('format-me.txt'), 'ONE\nFOUR\n')
+    } finally {
+      formatter.dispose()
+      await settings.update('formatOnSave', undefined, vscode.ConfigurationTarget.Global)
+    }
+  })
+
+  it('follows when the disk changed under it', async () => {
+    const editor = await open(await put('outside.txt', 'one\n'))
+    await writeFile(join(folder, 'outside.txt'), 'two\n')
+    const outcome = await replace('outside.txt', 'two', 'three')
+    equal(outcome.before, 'two\n')
+    equal(await onDisk('outside.txt'), 'three\n')
+    for (let waited = 0; editor.document.getText() !== 'three\n' && waited < 10_000; waited += 100) await new Promise((resolve) => setTimeout(resolve, 100))
+    equal(editor.document.getText(), 'three\n')
+  })
+
+  it('stays as it is when the editor is told that it is read-only', async () => {
+    const settings = vscode.workspace.getConfiguration('files')
+    await settings.update('readonlyInclude', { '**/*.lock': true }, vscode.ConfigurationTarget.Global)
+    try {
+      await put('yarn.lock', 'a\n')
+      await failsWith(replace('yarn.lock', 'a', 'b'), 'FS_READONLY')
+      equal(await onDisk('yarn.lock'), 'a\n')
+    } finally {
+      await settings.update('readonlyInclude', undefined, vscode.ConfigurationTarget.Global)
+    }
+  })
+
+  it('in an encoding of the editor is read and written in it', async () => {
+    const settings = vscode.workspace.getConfiguration('files')
+    await settings.update('encoding', 'windows1251', vscode.ConfigurationTarget.Global)
+    try {
+      await put('russian.txt', Uint8Array.of(0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2, 0x0a))
+      const outcome = await replace('russian.txt', 'вет', 'ма')
+      deepEqual([outcome.after, outcome.form.encoding], ['Прима\n', 'windows1251'])
+      deepEqual(await readFile(join(folder, 'russian.txt')), Buffer.from([0xcf, 0xf0, 0xe8, 0xec, 0xe0, 0x0a]))
+      await failsWith(replace('russian.txt', 'ма', '漢'), 'FS_UNENCODABLE')
+    } finally {
+      await settings.update('encoding', undefined, vscode.ConfigurationTarget.Global)
+    }
+  })
+
+  it('of another file system is read and written through its provider', async () => {
+    const contents = new Map<string, Uint8Array>([['/a.txt', Buffer.from('one\n')]])
+    const provider = vscode.workspace.registerFileSystemProvider('bosun-test', memoryProvider(contents))
+    try {
+      const target = await files.resolve('a.txt', 'bosun-test://host/')
+      deepEqual([target.path, target.exists], ['bosun-test://host/a.txt', true])
+      const { text, version } = await files.readText(target, { maxBytes })
+      equal(text, 'one\n')
+      await files.writeText({ target, text: 'two\n', expect: { kind: 'version', version }, label: 'Bosun: write' })
+      equal(Buffer.from(contents.get('/a.txt')!).toString(), 'two\n')
+    } finally {
+      provider.dispose()
+    }
+  })
+})
+
+function memoryProvider(contents: Map<string, Uint8Array>): vscode.FileSystemProvider {
+  return {
+    onDidChangeFile: new vscode.EventEmitter<vscode.FileChangeEvent[]>().event,
+    watch: () => new vscode.Disposable(() => {}),
+    stat(uri) {
+      const bytes = contents.get(uri.path)
+      if (bytes === undefined && uri.path !== '/') throw vscode.FileSystemError.FileNotFound(uri)
+      return { type: bytes === undefined ? vscode.FileType.Directory : vscode.FileType.File, ctime: 0, mtime: 0, size: bytes?.length ?? 0 }
+    },
+    readFile: (uri) => contents.get(uri.path)!,
+    writeFile: (uri, bytes) => void contents.set(uri.path, bytes),
+    readDirectory: () => [],
+    createDirectory: () => {},
+    delete: (uri) => void contents.delete(uri.path),
+    rename: () => {},
+  }
+}
