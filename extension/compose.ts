@@ -12,6 +12,10 @@ import type { Secrets } from './capabilities/secrets.ts'
 import type { SettingsSource } from './capabilities/settings-source.ts'
 import type { ShellSyntax } from './capabilities/shell-syntax.ts'
 import type { Workspace } from './capabilities/workspace.ts'
+import { createKernel } from './core/kernel/kernel.ts'
+import type { Context, Kernel } from './core/kernel/plugin.ts'
+import { mountAll } from './mount.ts'
+import type { MountOptions } from './mount.ts'
 
 /** The outside world, whole. Each root (editor, headless, test) gives one. */
 export interface Capabilities {
@@ -29,4 +33,23 @@ export interface Capabilities {
   readonly settings: SettingsSource
   readonly shellSyntax: ShellSyntax
   readonly workspace: Workspace
+}
+
+/** The running application. */
+export interface Application {
+  readonly kernel: Kernel
+  readonly ctx: Context
+  /** Stops every plugin in reverse order and waits until their work has ended. */
+  dispose(): Promise<void>
+}
+
+/**
+ * Build the whole application from the outside world: the same under an editor, in a terminal and in a test.
+ *
+ * Errors: none; a plugin that fails is listed by the kernel with its reason and leaves the others.
+ */
+export function compose(world: Capabilities, options: Partial<MountOptions> = {}): Application {
+  const kernel = createKernel({ logger: world.logger })
+  mountAll(kernel, world, { adapters: [], ...options })
+  return { kernel, ctx: kernel.root, dispose: () => kernel.dispose() }
 }

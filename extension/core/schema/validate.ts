@@ -1,8 +1,13 @@
 import { isJsonArray, isJsonObject } from '../../base/json.ts'
 import type { Json, JsonObject } from '../../base/json.ts'
 
+/** Steps of a path that are shown; a deeper one is led by an ellipsis. */
+const SHOWN_STEPS = 24
+/** UTF-16 units that each alternative of a union may add to its message. */
+const SHOWN_ALTERNATIVE = 160
+
 /**
- * Everything that is wrong with `value` under `schema`, in the order of the schema; empty when it fits.
+ * Everything that is wrong with `value` under `schema`, in the order of the value; empty when it fits.
  *
  * Shape:  each text names the place as a quoted dotted path, or `root` for the whole value.
  * Errors: none, for any schema that `checkSchema` accepts. Iterative: depth does not overflow the stack.
@@ -12,63 +17,90 @@ export function validate(schema: JsonObject, value: Json | undefined, root = 'ar
   const violations: string[] = []
   // A stack of work. The parts of a node are pushed last first, so that reports come in order; a union pushes its
   // own closing task below its branches, so that it runs after all of them.
-  const pending: (() => void)[] = []
-  const visit = (node: JsonObject, part: Json | undefined, path: readonly string[], sink: string[]): void => {
-    const place = path.length === 0 ? root : `"${path.join('.')}"`
-    if (Object.hasOwn(node, 'oneOf')) {
-      visitUnion(node['oneOf'] as readonly JsonObject[], part, path, sink, place)
-      return
-    }
-    if (!Object.hasOwn(node, 'type')) {
-      if (part === undefined) sink.push(`${place} must be a JSON value`)
-      return
-    }
-    const type = node['type'] as string
-    if (!hasType(type, part)) {
-      sink.push(`${place} must be ${ARTICLE[type] ?? type}, not ${describe(part)}`)
-      return
-    }
-    if (type === 'array') visitItems(node, part as readonly Json[], path, sink)
-    else if (type === 'object') visitProperties(node, part as JsonObject, path, sink)
-    else checkLiterals(node, part as Json, place, sink)
+  const pending: Task[] = [{ schema, value, path: null, sink: violations }]
+  for (let task = pending.pop(); task; task = pending.pop()) {
+    if ('close' in task) task.close()
+    else visit(task, root, pending)
   }
-  const visitUnion = (branches: readonly JsonObject[], part: Json | undefined, path: readonly string[], sink: string[], place: string): void => {
-    const sinks = branches.map((): string[] => [])
-    pending.push(() => {
-      const fitting = sinks.filter((found) => found.length === 0).length
-      if (fitting === 1) return
-      if (fitting > 1) sink.push(`${place} fits ${fitting} of the ${branches.length} alternatives; exactly one must fit`)
-      else sink.push(`${place} fits none of the ${branches.length} alternatives (${sinks.map((found) => found.join(', ')).join('; or ')})`)
-    })
-    branches.forEach((branch, index) => pending.push(() => visit(branch, part, path, sinks[index] as string[])))
-  }
-  const visitItems = (node: JsonObject, items: readonly Json[], path: readonly string[], sink: string[]): void => {
-    const schemaOfItem = node['items'] as JsonObject | undefined
-    if (!schemaOfItem) return
-    for (let index = items.length - 1; index >= 0; index--) {
-      pending.push(() => visit(schemaOfItem, items[index], [...path, String(index)], sink))
-    }
-  }
-  const visitProperties = (node: JsonObject, object: JsonObject, path: readonly string[], sink: string[]): void => {
-    const properties = (node['properties'] ?? {}) as JsonObject
-    for (const name of (node['required'] ?? []) as readonly string[]) {
-      if (!Object.hasOwn(object, name) || object[name] === undefined) {
-        sink.push(`${[...path].length === 0 ? root : `"${path.join('.')}"`} lacks the required property "${name}"`)
-      }
-    }
-    const names = Object.keys(object).filter((name) => object[name] !== undefined)
-    if (node['additionalProperties'] === false) {
-      for (const name of names) if (!Object.hasOwn(properties, name)) sink.push(`"${[...path, name].join('.')}" is not a known property`)
-    }
-    for (const name of names.reverse()) {
-      if (Object.hasOwn(properties, name)) {
-        pending.push(() => visit(properties[name] as JsonObject, object[name], [...path, name], sink))
-      }
-    }
-  }
-  visit(schema, value, [], violations)
-  for (let task = pending.pop(); task; task = pending.pop()) task()
   return violations
+}
+
+interface Visit {
+  readonly schema: JsonObject
+  readonly value: Json | undefined
+  readonly path: Path | null
+  readonly sink: string[]
+}
+type Task = Visit | { readonly close: () => void }
+interface Path {
+  readonly step: string
+  readonly parent: Path | null
+}
+
+function visit(task: Visit, root: string, pending: Task[]): void {
+  const { schema, value, path, sink } = task
+  const place = (): string => placeOf(path, root)
+  if (Object.hasOwn(schema, 'oneOf')) {
+    visitUnion(schema['oneOf'] as readonly JsonObject[], task, place, pending)
+  } else if (!Object.hasOwn(schema, 'type')) {
+    if (value === undefined) sink.push(`${place()} must be a JSON value`)
+  } else {
+    const type = schema['type'] as string
+    if (!hasType(type, value)) sink.push(`${place()} must be ${ARTICLE[type] ?? type}, not ${describe(value)}`)
+    else if (type === 'array') visitItems(task, pending)
+    else if (type === 'object') visitProperties(task, place, pending)
+    else checkLiterals(schema, value as Json, place, sink)
+  }
+}
+
+function visitUnion(branches: readonly JsonObject[], task: Visit, place: () => string, pending: Task[]): void {
+  const sinks = branches.map((): string[] => [])
+  const close = (): void => {
+    const fitting = sinks.filter((found) => found.length === 0).length
+    if (fitting === 1) return
+    const reasons = sinks.map((found) => cut(found.join(', '), SHOWN_ALTERNATIVE)).join('; or ')
+    task.sink.push(
+      fitting > 1
+        ? `${place()} fits ${fitting} of the ${branches.length} alternatives; exactly one must fit`
+        : `${place()} fits none of the ${branches.length} alternatives (${reasons})`,
+    )
+  }
+  pending.push({ close })
+  branches.forEach((schema, index) => pending.push({ ...task, schema, sink: sinks[index] as string[] }))
+}
+
+function visitItems({ schema, value, path, sink }: Visit, pending: Task[]): void {
+  const schemaOfItem = schema['items'] as JsonObject | undefined
+  if (!schemaOfItem) return
+  const items = value as readonly Json[]
+  for (let index = items.length - 1; index >= 0; index--) {
+    pending.push({ schema: schemaOfItem, value: items[index], path: { step: String(index), parent: path }, sink })
+  }
+}
+
+function visitProperties({ schema, value, path, sink }: Visit, place: () => string, pending: Task[]): void {
+  const object = value as JsonObject
+  const properties = (schema['properties'] ?? {}) as JsonObject
+  for (const name of (schema['required'] ?? []) as readonly string[]) {
+    if (!Object.hasOwn(object, name) || object[name] === undefined) sink.push(`${place()} lacks the required property "${name}"`)
+  }
+  const names = Object.keys(object).filter((name) => object[name] !== undefined)
+  for (const name of names.reverse()) {
+    const inner: Path = { step: name, parent: path }
+    if (Object.hasOwn(properties, name)) {
+      pending.push({ schema: properties[name] as JsonObject, value: object[name], path: inner, sink })
+    } else if (schema['additionalProperties'] === false) {
+      pending.push({ close: () => void sink.push(`${placeOf(inner, '')} is not a known property`) })
+    }
+  }
+}
+
+function placeOf(path: Path | null, root: string): string {
+  if (!path) return root
+  const steps: string[] = []
+  let at: Path | null = path
+  for (; at && steps.length < SHOWN_STEPS; at = at.parent) steps.unshift(at.step)
+  return `"${at ? '…' : ''}${steps.join('.')}"`
 }
 
 const ARTICLE: Readonly<Record<string, string>> = {
@@ -101,14 +133,14 @@ function hasType(type: string, value: Json | undefined): boolean {
 
 const isPlainNumber = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)
 
-function checkLiterals(node: JsonObject, value: Json, place: string, sink: string[]): void {
-  if (Object.hasOwn(node, 'const') && node['const'] !== value) {
-    sink.push(`${place} must be ${JSON.stringify(node['const'])}`)
+function checkLiterals(schema: JsonObject, value: Json, place: () => string, sink: string[]): void {
+  if (Object.hasOwn(schema, 'const') && schema['const'] !== value) {
+    sink.push(`${place()} must be ${JSON.stringify(schema['const'])}`)
     return
   }
-  const members = node['enum'] as readonly Json[] | undefined
+  const members = schema['enum'] as readonly Json[] | undefined
   if (members && !members.includes(value)) {
-    sink.push(`${place} must be one of ${members.map((member) => JSON.stringify(member)).join(', ')}`)
+    sink.push(`${place()} must be one of ${members.map((member) => JSON.stringify(member)).join(', ')}`)
   }
 }
 
@@ -117,5 +149,7 @@ function describe(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object') return 'an object'
-  return `the ${typeof value} ${JSON.stringify(typeof value === 'string' && value.length > 60 ? `${value.slice(0, 60)}…` : value)}`
+  return `the ${typeof value} ${JSON.stringify(typeof value === 'string' ? cut(value, 60) : value)}`
 }
+
+const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}…` : text)

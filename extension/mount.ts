@@ -1,0 +1,98 @@
+import type { Capabilities } from './compose.ts'
+import type { Kernel, Plugin } from './core/kernel/plugin.ts'
+import { createAgentsPlugin } from './core/loop/agents.ts'
+import { durableTools } from './core/loop/durable-tools.ts'
+import { createRetryPlugin } from './core/loop/retry.ts'
+import type { ModelAdapter } from './core/model/contract.ts'
+import { modelProvidersPlugin } from './core/model/providers-plugin.ts'
+import { modelsPlugin } from './core/model/registry.ts'
+import { createPresetsPlugin } from './core/presets/service.ts'
+import { createPromptSectionsPlugin } from './core/prompt/sections.ts'
+import { createSystemPromptPlugin } from './core/prompt/service.ts'
+import { sessionsPlugin } from './core/session/sessions.ts'
+import { titlesPlugin } from './core/session/titles-plugin.ts'
+import { settingsPlugin } from './core/settings/service.ts'
+import type { Settings } from './core/settings/settings.ts'
+import { settings as specs } from './core/settings/specs.ts'
+import { repeatReminder } from './core/tools/guards/repeat-reminder.ts'
+import { spillGuard } from './core/tools/guards/spill.ts'
+import { timeOutGuard } from './core/tools/guards/time-out.ts'
+import { createToolsPlugin } from './core/tools/registry.ts'
+import { jobsPlugin } from './features/jobs/plugin.ts'
+import { observationPlugin } from './features/observation/plugin.ts'
+import { questionsPlugin } from './features/questions/plugin.ts'
+import { todoPlugin } from './features/todo/projection.ts'
+import { createOpenAiCompatibleAdapter } from './models/openai-compatible/adapter.ts'
+import { createScriptedTour } from './models/scripted-tour/adapter.ts'
+import { jobTools } from './tools/jobs/plugin.ts'
+import { questionTools } from './tools/questions/plugin.ts'
+import { shellTools } from './tools/shell/plugin.ts'
+import { todoTools } from './tools/todo/plugin.ts'
+
+export interface MountOptions {
+  /** Adapters beside the guided tour and the configured providers. */
+  readonly adapters: readonly ModelAdapter[]
+}
+
+/** Every plugin of the application, in the order in which they start; they stop in reverse. */
+export function mountAll(kernel: Kernel, world: Capabilities, options: MountOptions): void {
+  for (const plugin of plugins(kernel, world, options)) kernel.root.plugin(plugin)
+}
+
+function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions): readonly Plugin[] {
+  const { blobs, clock, files, logger, machine, processes, workspace } = world
+  const { dispatch } = kernel
+  const setting = <Name extends keyof typeof specs>(name: Name) => (): ReturnType<(typeof specs)[Name]['parse']> => {
+    const settings: Settings = kernel.root.settings
+    // One table holds all specs; each entry's parser gives that entry's type.
+    return settings.get<unknown>(specs[name]) as ReturnType<(typeof specs)[Name]['parse']>
+  }
+  return [
+    settingsPlugin({ source: world.settings, logger, dispatch }),
+    sessionsPlugin({ events: world.events, clock, machine, logger, dispatch }),
+    titlesPlugin({ logger }),
+    createToolsPlugin({ dispatch, randomId: () => machine.randomId() }),
+    createSystemPromptPlugin({ dispatch }),
+    createPromptSectionsPlugin({ machine, workspace }),
+
+    modelsPlugin({ dispatch }),
+    modelProvidersPlugin({
+      source: world.settings,
+      logger,
+      builtIn: [createScriptedTour({ clock }), ...adapters],
+      createAdapter: (config) =>
+        createOpenAiCompatibleAdapter({
+          config, http: world.http, secrets: world.secrets, clock, logger, idleTimeoutMs: setting('llmIdleTimeoutMs'),
+        }),
+    }),
+
+    timeOutGuard({ clock }),
+    durableTools,
+    spillGuard({ blobs, logger, maxInlineBytes: setting('toolsMaxInlineBytes') }),
+
+    observationPlugin({ files, dispatch, logger }),
+    todoPlugin,
+    jobsPlugin({ clock, logger, machine }),
+
+    shellTools({
+      processes, files, blobs, clock, machine, shellPath: setting('shellPath'), timeoutMs: setting('shellTimeoutMs'),
+    }),
+    jobTools,
+    todoTools({ allowParallelInProgress: true }),
+    questionTools,
+
+    createPresetsPlugin({ kernel }),
+    createRetryPlugin({ clock, machine }),
+    createAgentsPlugin({ kernel, clock, logger, machine, blobs }),
+    questionsPlugin({ machine, logger }),
+    {
+      // Its thresholds are fixed for the life of the plugin, and a bad list must not take the rest with it.
+      name: 'repeat-reminder-settings',
+      inject: ['settings'],
+      apply: (ctx) =>
+        void ctx.plugin(
+          repeatReminder({ thresholds: ctx.settings.get(specs.toolsRepeatReminderThresholds), newId: () => machine.randomId() }),
+        ),
+    },
+  ]
+}

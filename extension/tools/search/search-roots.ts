@@ -1,0 +1,44 @@
+import type { FileSystem } from '../../capabilities/file-system.ts'
+import { SearchError } from '../../capabilities/search.ts'
+import type { Workspace, WorkspaceFolder } from '../../capabilities/workspace.ts'
+import type { BodyExecution } from '../../core/tools/definition.ts'
+import { sessionFolder } from '../session-folder.ts'
+import { shownPath } from '../shown-path.ts'
+
+export interface SearchRoots {
+  /** Absolute and canonical. */
+  readonly roots: readonly string[]
+  readonly shown: (path: string) => string
+}
+
+/**
+ * Where a search looks: the one place that was named, else every open folder, else the session's.
+ *
+ * Errors: `SearchError` `SEARCH_FAILED` for a place that is not there, or a file where `kind` wants a folder.
+ */
+export async function searchRoots(
+  needs: { readonly files: Pick<FileSystem, 'resolve' | 'stat'>; readonly workspace: Pick<Workspace, 'folders'> },
+  path: string | undefined,
+  kind: 'folder' | 'any',
+  exec: BodyExecution,
+): Promise<SearchRoots> {
+  const folder = sessionFolder(exec)
+  const canonical = async (each: string) => (await needs.files.resolve(each, folder, exec.signal)).path
+  const cwd = await canonical('.')
+  const folders = await canonicalFolders(needs.workspace.folders(), canonical)
+  const shown = (found: string) => shownPath(found, cwd, folders)
+  if (path === undefined) {
+    const isOpen = folders.length > 1 && folders.some((each) => each.path === cwd)
+    return { roots: isOpen ? folders.map((each) => each.path) : [cwd], shown }
+  }
+  const target = await needs.files.resolve(path, folder, exec.signal)
+  if (!target.exists) throw new SearchError('SEARCH_FAILED', `${path} does not exist. Check the path, or leave it out to search everything.`)
+  if (kind === 'folder' && (await needs.files.stat(target, exec.signal)).kind !== 'directory')
+    throw new SearchError('SEARCH_FAILED', `${path} is not a folder. Name the folder to search in.`)
+  return { roots: [target.path], shown }
+}
+
+async function canonicalFolders(folders: readonly WorkspaceFolder[], canonical: (path: string) => Promise<string>): Promise<readonly WorkspaceFolder[]> {
+  if (folders.length < 2) return folders
+  return Promise.all(folders.map(async ({ name, path }) => ({ name, path: await canonical(path) })))
+}

@@ -1,0 +1,26 @@
+import type { WorkspaceFolder } from '../capabilities/workspace.ts'
+
+/**
+ * How a path is shown to the model, in a spelling that every tool takes back: led by the folder's name where several folders
+ * are open, relative to `cwd` inside it, else as it is. All paths canonical.
+ */
+export function shownPath(path: string, cwd: string, folders: readonly WorkspaceFolder[]): string {
+  if (folders.length > 1) {
+    // The innermost folder, when one open folder lies in another.
+    const inside = folders.filter((folder) => relativeTo(folder.path, path) !== undefined).sort((a, b) => b.path.length - a.path.length)[0]
+    const isNameUnique = inside !== undefined && folders.filter(({ name }) => name === inside.name).length === 1
+    if (isNameUnique) return join(inside.name, relativeTo(inside.path, path) ?? '')
+  }
+  const relative = relativeTo(cwd, path)
+  return relative === undefined ? path : relative === '' ? '.' : relative
+}
+
+/** The rest of `path` below `folder`, empty for the folder itself; undefined outside. */
+export function relativeTo(folder: string, path: string): string | undefined {
+  const base = folder.replace(/[\\/]+$/, '')
+  if (path === folder || path === base) return ''
+  const next = path[base.length]
+  return path.startsWith(base) && (next === '/' || next === '\\') ? path.slice(base.length + 1) : undefined
+}
+
+const join = (name: string, rest: string) => (rest === '' ? name : `${name}/${rest}`)
