@@ -24,23 +24,7 @@ export class JsonError extends HarnessError<'NOT_JSON'> {
  * Source: runtime specification 3.3. Depth costs no stack; the same object in two places is fine; other realms' objects are.
  */
 export function snapshotJson(value: unknown, root = 'value'): Json {
-  if (isScalar(value)) return value
-  const stack: Frame[] = []
-  const open = new Set<object>()
-  const result = enter(value, stack, open, root)
-  for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
-    if (frame.next === frame.size) {
-      Object.freeze(frame.copy)
-      open.delete(frame.source)
-      stack.pop()
-      continue
-    }
-    const key = frame.keys === null ? frame.next : frame.keys[frame.next]!
-    frame.next++
-    const slot = (frame.source as Record<string | number, unknown>)[key]
-    put(frame.copy, key, isScalar(slot) ? slot : enter(slot, stack, open, root))
-  }
-  return result
+  return isScalar(value) ? value : copyContainer(value, [root])
 }
 
 /**
@@ -63,7 +47,12 @@ export function freezeJson<T extends Json>(value: T): T {
   const stack: Json[] = [value]
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     if (!isContainer(next)) continue
-    for (const slot of Object.values(next)) if (isContainer(slot)) stack.push(slot)
+    if (isJsonArray(next)) {
+      for (const slot of next) if (isContainer(slot)) stack.push(slot)
+    } else {
+      // Plain data of our own: walking its keys in place spares a list of them for each object.
+      for (const key in next) if (isContainer(next[key])) stack.push(next[key])
+    }
     Object.freeze(next)
   }
   return value
@@ -104,44 +93,104 @@ export function stringifyJson(value: Json): string {
 /** JSON text with sorted keys: equal values give equal text. */
 export const stableStringify = (value: Json): string => write(value, (object) => Object.keys(object).sort())
 
-interface Frame {
-  readonly source: object
-  readonly copy: Json[] | Record<string, Json>
-  /** Null for an array. */
-  readonly keys: readonly string[] | null
-  readonly size: number
-  next: number
-}
+/** From the name of the root down to a slot. */
+type Path = (string | number)[]
 
 function isScalar(value: unknown): value is null | boolean | number | string {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
   return typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)
 }
 
-/** Check a container, put its empty copy on the stack and return that copy. */
-function enter(value: unknown, stack: Frame[], open: Set<object>, root: string): Json {
-  const refuse = (problem: string, key?: string | number) => new JsonError(pathOf(root, stack, key), problem)
-  if (!isContainer(value)) throw refuse(scalarProblem(value))
-  if (open.has(value)) throw refuse('contains itself')
+/** Deeper than this the copy goes on without recursion, at about twice the cost. */
+const maxRecursion = 200
+
+function copyContainer(value: unknown, path: Path): Json {
+  if (path.length > maxRecursion) return copyDeep(value, path)
+  const { source, keys, size } = checkContainer(value, path)
+  const copy = keys === null ? [] : {}
+  for (let index = 0; index < size; index++) {
+    const key = keys === null ? index : keys[index]!
+    const slot = source[key]
+    if (isScalar(slot)) put(copy, key, slot)
+    else {
+      path.push(key)
+      put(copy, key, copyContainer(slot, path))
+      path.pop()
+    }
+  }
+  return Object.freeze(copy)
+}
+
+interface Frame extends Container {
+  readonly copy: Json[] | Record<string, Json>
+  next: number
+}
+
+/** The same on a stack of our own. `path` ends at `value`, and again when this returns. */
+function copyDeep(value: unknown, path: Path): Json {
+  const stack: Frame[] = []
+  const open = new Set<object>()
+  const enter = (slot: unknown): Json => {
+    const container = checkContainer(slot, path)
+    if (open.has(container.source)) throw new JsonError(pathText(path), 'contains itself')
+    open.add(container.source)
+    const copy = container.keys === null ? [] : {}
+    stack.push({ ...container, copy, next: 0 })
+    return copy
+  }
+  const result = enter(value)
+  for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
+    const { source, keys, size, copy } = frame
+    const index = frame.next++
+    if (index === size) {
+      Object.freeze(copy)
+      open.delete(source)
+      stack.pop()
+      // The path of the outermost container is the caller's.
+      if (stack.length > 0) path.pop()
+      continue
+    }
+    const key = keys === null ? index : keys[index]!
+    const slot = source[key]
+    if (isScalar(slot)) put(copy, key, slot)
+    else {
+      path.push(key)
+      put(copy, key, enter(slot))
+    }
+  }
+  return result
+}
+
+interface Container {
+  readonly source: Readonly<Record<string | number, unknown>>
+  /** Null for an array. */
+  readonly keys: readonly string[] | null
+  readonly size: number
+}
+
+/** What is to be copied of `value`. Errors: `JsonError` when it is no container that JSON carries whole. */
+function checkContainer(value: unknown, path: Path): Container {
+  if (!isContainer(value)) throw new JsonError(pathText(path), scalarProblem(value))
   const names = Reflect.ownKeys(value)
   const keys = Object.keys(value)
   const isArray = Array.isArray(value)
-  if (isArray ? !isPlainArray(value) : !isPlainObject(value)) throw refuse(`is ${instanceName(value)}`)
   const size = isArray ? value.length : keys.length
-  if (isArray && keys.length < size) throw refuse('is an array with holes or hidden elements')
-  if (isArray && keys.length > size) throw refuse('is an array with extra properties')
+  const isPlain = isArray ? isPlainArray(value) : isPlainObject(value)
   // An array owns its hidden `length`; every other hidden or symbol key would be lost.
-  if (names.length > size + (isArray ? 1 : 0)) {
-    const lost = names.find((name) => typeof name === 'symbol' || (!keys.includes(name) && !(isArray && name === 'length')))
-    throw refuse(`has ${typeof lost === 'symbol' ? 'a symbol key' : `the hidden key ${JSON.stringify(lost)}`}`)
-  }
-  const copy: Frame['copy'] = isArray ? [] : {}
-  open.add(value)
-  stack.push({ source: value, copy, keys: isArray ? null : keys, size, next: 0 })
-  return copy
+  const isWhole = keys.length === size && names.length === size + (isArray ? 1 : 0)
+  if (!isPlain || !isWhole) throw new JsonError(pathText(path), isPlain ? lossOf(names, keys, isArray ? size : null) : `is ${instanceName(value)}`)
+  return { source: value as Record<string | number, unknown>, keys: isArray ? null : keys, size }
 }
 
-function put(copy: Frame['copy'], key: string | number, value: Json): void {
+/** What JSON would lose of a container. `length` is null for an object. */
+function lossOf(names: readonly (string | symbol)[], keys: readonly string[], length: number | null): string {
+  if (length !== null && keys.length < length) return 'is an array with holes or hidden elements'
+  if (length !== null && keys.length > length) return 'is an array with extra properties'
+  const lost = names.find((name) => typeof name === 'symbol' || (!keys.includes(name) && !(length !== null && name === 'length')))
+  return `has ${typeof lost === 'symbol' ? 'a symbol key' : `the hidden key ${JSON.stringify(lost)}`}`
+}
+
+function put(copy: Json[] | Record<string, Json>, key: string | number, value: Json): void {
   if (key === '__proto__') Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true })
   else (copy as Record<string | number, Json>)[key] = value
 }
@@ -178,11 +227,9 @@ function instanceName(value: object): string {
 
 const maxPathParts = 16
 
-/** Where the slot stands that the topmost frame is reading. */
-function pathOf(root: string, stack: readonly Frame[], last?: string | number): string {
-  const parts = stack.map((frame) => pathPart(frame.keys === null ? frame.next - 1 : frame.keys[frame.next - 1]!))
-  if (last !== undefined) parts.push(pathPart(last))
-  if (parts.length <= maxPathParts) return root + parts.join('')
+function pathText([root, ...keys]: Path): string {
+  const parts = keys.map(pathPart)
+  if (parts.length <= maxPathParts) return `${root}${parts.join('')}`
   return `${root}${parts.slice(0, maxPathParts / 2).join('')}…${parts.slice(-maxPathParts / 2).join('')}`
 }
 

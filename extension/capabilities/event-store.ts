@@ -63,7 +63,7 @@ export interface EventFile {
   readTail(count: number): Promise<readonly JsonObject[]>
   /** Keep the first `lines` lines after the header and move what follows into a file beside the log, durably. Before the first append. */
   cut(lines: number, reason: string): Promise<void>
-  /** Queue one line; it reaches the file in order. Never throws: a failure shows in `flush`. */
+  /** Queue one line, which must not change any more; it reaches the file in order. Never throws: a failure shows in `flush`. */
   append(line: JsonObject): void
   /** Resolves when every line appended so far is on the disk (fsync, group commit). Errors: `WRITE_FAILED`, for good: later calls fail too. */
   flush(): Promise<void>

@@ -81,6 +81,10 @@ export function unpackOne(row: ChunkRow, position: number): SessionEvent<'assist
   return Object.freeze({ type: 'assistant/chunk', seq: row.seq + position, time: row.time + row.after[position]!, data })
 }
 
+/** Words of the answer itself, not its frame. */
+export const isDelta = ({ data }: SessionEvent<'assistant/chunk'>): boolean =>
+  data.chunk.type === 'text-delta' || data.chunk.type === 'reasoning-delta' || data.chunk.type === 'tool-call-delta'
+
 /** A stored line as a row, or null when it is none that can be unpacked whole. */
 export function rowFromLine(line: JsonObject): ChunkRow | null {
   const { seq, time, turn, step, index, deltas, after } = line

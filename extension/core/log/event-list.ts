@@ -20,6 +20,11 @@ export class EventList {
     this.#items.splice(this.#indexOf(row.seq), row.deltas.length, row)
   }
 
+  /** As they are held, oldest first. */
+  get items(): readonly (SessionEvent | ChunkRow)[] {
+    return this.#items
+  }
+
   at(seq: number): SessionEvent | undefined {
     const item = this.#items[this.#indexOf(seq)]
     if (item === undefined || seq >= this.#length || seq < 0) return undefined

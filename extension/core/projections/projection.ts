@@ -9,6 +9,8 @@ import type { SessionEvent } from '../log/event.ts'
 export interface Projection<State = unknown, View extends Json = Json> {
   readonly key: string
   readonly stateVersion: number
+  /** Which streamed parts (`assistant/chunk`) it is given: all unless it says `none`, or `first` for the first delta of each step. */
+  readonly parts?: 'first' | 'none'
   start(): State
   step(state: State, event: SessionEvent): State
   view(state: State): View

@@ -1,17 +1,18 @@
-import { deepFreeze, type Json } from '../../base/json.ts'
+import { freezeJson, type Json } from '../../base/json.ts'
 import { Emitter } from '../../base/emitter.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { Logger } from '../../capabilities/logger.ts'
+import { isDelta, isRow, unpackOne, unpackRow, type ChunkRow } from '../log/chunk-rows.ts'
 import type { SessionEvent } from '../log/event.ts'
 import type { Projection, Projections, ProjectionSnapshot } from './projection.ts'
 
 type Change = Parameters<Parameters<Projections['onDidChange']>[0]>[0]
 
-/** Where a registry reads the events of a session from. */
+/** Where a registry reads the events of a session from, as they are held in memory. */
 export interface ProjectedLog {
   readonly id: string
   readonly length: number
-  events(from: number, to: number): readonly SessionEvent[]
+  readonly items: readonly (SessionEvent | ChunkRow)[]
 }
 
 /** Folds every live session with every unit. A unit that throws keeps its last value in that session and is reported once. */
@@ -65,13 +66,11 @@ export class ProjectionRegistry implements Projections {
     for (const { key, value } of changed) this.#changes.emit({ sessionId, key, value, asOfSeq: event.seq })
   }
 
-  detach(sessionId: string): void {
-    this.#folds.delete(sessionId)
+  /** Nothing when another log of the same session was attached meanwhile. */
+  detach(log: ProjectedLog): void {
+    if (this.#folds.get(log.id)?.log === log) this.#folds.delete(log.id)
   }
 }
-
-/** Events that a unit catches up on at a time, so that packed runs are never all unpacked at once. */
-const batchSize = 4_096
 
 interface UnitFold {
   readonly unit: Projection
@@ -79,27 +78,26 @@ interface UnitFold {
   /** The value of `viewed`, the state it was made from. */
   value: Json
   viewed: unknown
+  /** The first delta of the open step was given. */
+  hasPart: boolean
   hasFailed: boolean
 }
 
 class SessionFold {
-  readonly #log: ProjectedLog
+  readonly log: ProjectedLog
   readonly #logger: Logger
   readonly #folds = new Map<string, UnitFold>()
   #asOfSeq: number
 
   constructor(log: ProjectedLog, logger: Logger) {
-    this.#log = log
+    this.log = log
     this.#logger = logger
     this.#asOfSeq = log.length - 1
   }
 
   add(unit: Projection): void {
-    const fold: UnitFold = { unit, state: unit.start(), value: null, viewed: undefined, hasFailed: false }
-    const end = this.#asOfSeq + 1
-    for (let from = 0; from < end && !fold.hasFailed; from += batchSize) {
-      for (const event of this.#log.events(from, Math.min(from + batchSize, end))) this.#stepOne(fold, event)
-    }
+    const fold: UnitFold = { unit, state: unit.start(), value: null, viewed: undefined, hasPart: false, hasFailed: false }
+    for (const item of this.log.items) this.#catchUp(fold, item)
     this.#view(fold)
     this.#folds.set(unit.key, fold)
   }
@@ -131,8 +129,15 @@ class SessionFold {
     return { asOfSeq: this.#asOfSeq, values: Object.fromEntries([...this.#folds].map(([key, { value }]) => [key, value])) }
   }
 
+  /** A row is unpacked only as far as the unit wants it. */
+  #catchUp(fold: UnitFold, item: SessionEvent | ChunkRow): void {
+    if (!isRow(item)) this.#stepOne(fold, item)
+    else if (fold.unit.parts === 'first') this.#stepOne(fold, unpackOne(item, 0))
+    else if (fold.unit.parts === undefined) for (const event of unpackRow(item)) this.#stepOne(fold, event)
+  }
+
   #stepOne(fold: UnitFold, event: SessionEvent): void {
-    if (fold.hasFailed) return
+    if (fold.hasFailed || !isWanted(fold, event)) return
     try {
       fold.state = fold.unit.step(fold.state, event)
     } catch (error) {
@@ -144,7 +149,7 @@ class SessionFold {
     fold.viewed = fold.state
     if (fold.hasFailed) return
     try {
-      fold.value = deepFreeze(fold.unit.view(fold.state))
+      fold.value = freezeJson(fold.unit.view(fold.state))
     } catch (error) {
       this.#report(fold, error)
     }
@@ -154,8 +159,16 @@ class SessionFold {
     fold.hasFailed = true
     this.#logger.error('A projection failed; its value stands still in this session.', {
       key: fold.unit.key,
-      session: this.#log.id,
+      session: this.log.id,
       error: error instanceof Error ? error.message : String(error),
     })
   }
+}
+
+function isWanted(fold: UnitFold, event: SessionEvent): boolean {
+  if (event.type === 'step/start') fold.hasPart = false
+  if (event.type !== 'assistant/chunk' || fold.unit.parts === undefined) return true
+  if (fold.unit.parts === 'none' || fold.hasPart || !isDelta(event)) return false
+  fold.hasPart = true
+  return true
 }

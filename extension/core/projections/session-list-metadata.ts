@@ -21,6 +21,7 @@ export type SessionListState = {
 export const sessionListMetadataProjection: Projection<SessionListState, SessionListMetadata> = {
   key: 'sessionListMetadata',
   stateVersion: 1,
+  parts: 'none',
   start: () => ({ title: titleProjection.start(), updatedAt: null, prompts: 0, isTurnOpen: false }),
   step: (state, event) => {
     switch (event.type) {

@@ -33,6 +33,7 @@ interface State {
 export const sessionStatsProjection: Projection<State, SessionStats> = {
   key: 'sessionStats',
   stateVersion: 1,
+  parts: 'first',
   start: () => ({
     stats: { turns: 0, steps: 0, llmMs: 0, ttftMs: 0, ttftSteps: 0, decodeMs: 0, decodeTokens: 0, toolMs: 0 },
     countedTurn: 0,
@@ -45,7 +46,7 @@ export const sessionStatsProjection: Projection<State, SessionStats> = {
       case 'step/start':
         return { ...state, stepStartedAt: event.time, firstPartAt: null, calls: new Map() }
       case 'assistant/chunk':
-        return state.firstPartAt === null && isPart(event) ? { ...state, firstPartAt: event.time } : state
+        return state.firstPartAt === null ? { ...state, firstPartAt: event.time } : state
       case 'assistant/message':
         return answered(state, event)
       case 'tool/call':
@@ -60,10 +61,6 @@ export const sessionStatsProjection: Projection<State, SessionStats> = {
   },
   view: ({ stats }) => stats,
 }
-
-/** News of the answer itself, not of its frame. */
-const isPart = ({ data }: SessionEvent<'assistant/chunk'>): boolean =>
-  data.chunk.type === 'text-delta' || data.chunk.type === 'reasoning-delta' || data.chunk.type === 'tool-call-delta'
 
 function answered(state: State, event: SessionEvent<'assistant/message'>): State {
   const { stepStartedAt, firstPartAt, stats } = state

@@ -7,6 +7,7 @@ type Title = EventMap['session/title']
 export const titleProjection: Projection<Title | null, string | null> = {
   key: 'title',
   stateVersion: 1,
+  parts: 'none',
   start: () => null,
   step: (state, event) => {
     if (event.type !== 'session/title') return state

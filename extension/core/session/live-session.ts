@@ -28,7 +28,7 @@ export interface LiveSessionParts {
   /** What to keep beside the log for the list of sessions, the same object while nothing changed. */
   readonly note: (session: Session) => JsonObject | null
   readonly onAccessLost: (session: Session) => void
-  readonly onClosed: (session: Session) => void
+  readonly onClosed: (session: LiveSession) => void
 }
 
 /** What was appended reaches the disk after this long, also when nobody asks for a flush. Source: runtime specification 12.1. */
@@ -68,6 +68,11 @@ export class LiveSession implements Session {
 
   get length(): number {
     return this.#parts.log.length
+  }
+
+  /** Its events as they are held in memory. */
+  get items(): readonly (SessionEvent | ChunkRow)[] {
+    return this.#parts.log.list.items
   }
 
   append<T extends EventType>(draft: EventDraft<T>): SessionEvent<T> {

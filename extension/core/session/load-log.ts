@@ -42,17 +42,25 @@ export async function loadLog(file: EventFile, types: EventTypes, options?: Inva
   return log
 }
 
-/** The events of stored lines that stand anywhere in a log; what cannot be understood is left out. */
-export function eventsFromLines(lines: readonly JsonObject[], types: EventTypes): readonly SessionEvent[] {
-  return lines.flatMap((line): readonly SessionEvent[] => {
-    if (isChunkRow(line)) {
-      const row = rowFromLine(freezeJson(line))
-      return row === null ? [] : unpackRow(row)
-    }
-    const seq = line['seq']
-    const parsed = typeof seq === 'number' ? parseEvent(freezeJson(line), seq, types) : null
-    return parsed?.kind === 'event' ? [parsed.event] : []
-  })
+/** The events of stored lines that stand anywhere in a log, at most the newest `count`; what cannot be understood is left out. */
+export function eventsFromLines(lines: readonly JsonObject[], types: EventTypes, count = Number.POSITIVE_INFINITY): readonly SessionEvent[] {
+  const newestFirst: SessionEvent[] = []
+  for (const line of lines.toReversed()) {
+    if (newestFirst.length >= count) break
+    newestFirst.push(...eventsFromLine(line, types).toReversed())
+  }
+  return newestFirst.slice(0, Math.min(count, newestFirst.length)).toReversed()
+}
+
+function eventsFromLine(line: JsonObject, types: EventTypes): readonly SessionEvent[] {
+  freezeJson(line)
+  if (isChunkRow(line)) {
+    const row = rowFromLine(line)
+    return row === null ? [] : unpackRow(row)
+  }
+  const seq = line['seq']
+  const parsed = typeof seq === 'number' ? parseEvent(line, seq, types) : null
+  return parsed?.kind === 'event' ? [parsed.event] : []
 }
 
 /** A stored line as what it holds, or why it cannot follow what is there. */

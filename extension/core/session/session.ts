@@ -77,7 +77,7 @@ export interface Sessions {
    * Errors: `UNSUPPORTED_VERSION`, `UNKNOWN_EVENT`; the store's `SESSION_NOT_FOUND`, `UNREADABLE`. The file stays as it was then.
    */
   open(id: string): Promise<Session>
-  /** The header and at least the newest `count` events (all, if there are fewer), without reading the log: for the first screen. Errors: as `open`. */
+  /** The header and the newest `count` events, without reading the rest of the log: for the first screen. Errors: as `open`. */
   readTail(id: string, count: number): Promise<{ readonly header: SessionHeader; readonly events: readonly SessionEvent[] }>
   /**
    * Copy a live session up to and with event `boundary`, by default its newest.

@@ -5,7 +5,7 @@ import type { Logger } from '../../capabilities/logger.ts'
 import type { Machine } from '../../capabilities/machine.ts'
 import type { Dispatcher, Plugin, ScopeKey } from '../kernel/plugin.ts'
 import { crashRepair } from '../log/crash-repair.ts'
-import type { SessionEvent, SessionHeader } from '../log/event.ts'
+import type { EventDraft, SessionEvent, SessionHeader } from '../log/event.ts'
 import { createEventTypes, type EventTypes } from '../log/event-types.ts'
 import type { InvariantOptions } from '../log/invariants.ts'
 import { builtInProjections } from '../projections/built-in.ts'
@@ -78,11 +78,11 @@ class SessionHost implements Sessions {
 
   async readTail(id: string, count: number): Promise<{ readonly header: SessionHeader; readonly events: readonly SessionEvent[] }> {
     const live = this.#live.get(id)
-    if (live !== undefined) return { header: live.header, events: live.events(live.length - count) }
+    if (live !== undefined) return { header: live.header, events: live.events(Math.max(0, live.length - count)) }
     const file = await this.#parts.events.open(id, 'read-only')
     try {
       const header = headerFrom(id, file.header())
-      return { header, events: eventsFromLines(await file.readTail(count), this.#types) }
+      return { header, events: eventsFromLines(await file.readTail(count), this.#types, count) }
     } finally {
       await file.close()
     }
@@ -125,15 +125,27 @@ class SessionHost implements Sessions {
   }
 
   async rename(id: string, title: string): Promise<void> {
-    const accepted = acceptedTitle(title)
+    const rename: EventDraft = { type: 'session/title', data: { title: acceptedTitle(title), messageSeqs: [], source: { kind: 'user' } } }
     const live = this.#live.get(id)
-    const session = live ?? (await this.#load(await this.#parts.events.open(id, 'write')))
-    try {
+    if (live === undefined) return this.#renameStored(id, rename)
+    if (live.writer !== undefined) throw sessionBusy(id, live.writer)
+    live.append(rename)
+    await live.flush()
+  }
+
+  /** Without publishing it: nobody works with a session that only gets a name. */
+  async #renameStored(id: string, rename: EventDraft): Promise<void> {
+    const session = await this.#load(await this.#parts.events.open(id, 'write'))
+    await this.#orClose(session, async () => {
       if (session.writer !== undefined) throw sessionBusy(id, session.writer)
-      session.append({ type: 'session/title', data: { title: accepted, messageSeqs: [], source: { kind: 'user' } } })
-      await session.flush()
+      session.appendQuietly(rename)
+    })
+    // Folded once, so that closing keeps the note for the list.
+    this.#projections.attach(session)
+    try {
+      await session.close()
     } finally {
-      if (live === undefined) await session.close()
+      this.#projections.detach(session)
     }
   }
 
@@ -249,15 +261,15 @@ class SessionHost implements Sessions {
   #publish(session: LiveSession): void {
     if (this.#live.has(session.id)) throw sessionAlreadyExists(session.id)
     this.#live.set(session.id, session)
-    this.#projections.attach({ id: session.id, length: session.length, events: (from, to) => session.events(from, to) })
+    this.#projections.attach(session)
     this.#parts.dispatch.emitStrict('session/created', this.#scopeOf(session.id), [session])
   }
 
-  #retract(session: Session): void {
+  #retract(session: LiveSession): void {
     if (this.#live.get(session.id) !== session) return
     this.#live.delete(session.id)
     this.#parts.dispatch.emit('session/disposed', this.#scopeOf(session.id), [session])
-    this.#projections.detach(session.id)
+    this.#projections.detach(session)
     this.#scopes.delete(session.id)
   }
 

@@ -13,8 +13,8 @@ import { offsetAfter, readLines, readTail } from './log-reader.ts'
 export const logName = 'events.jsonl'
 export const noteName = 'note.json'
 
-/** Lines that wait while nobody flushes are written once they hold more than this, in UTF-16 units. */
-const maxQueueUnits = 1_048_576
+/** More lines than these are written even when nobody flushes. */
+const maxQueueLines = 1_024
 
 export interface NewEventFile {
   readonly id: string
@@ -50,8 +50,7 @@ export class NodeEventFile implements EventFile {
   readonly #leaseListeners = new Set<() => void>()
   #lease: Lease | null = null
   #handle: FileHandle | null = null
-  #queue: string[] = []
-  #queueUnits = 0
+  #queue: JsonObject[] = []
   /** The write that runs or ran last; it holds every line that is not in the queue. */
   #current: Promise<void> = Promise.resolve()
   /** The write that takes the queue when the current one is done. */
@@ -122,11 +121,9 @@ export class NodeEventFile implements EventFile {
 
   append(line: JsonObject): void {
     if (this.access === 'read-only' || this.#failure !== null) return
-    const text = stringifyJson(line)
-    this.#queue.push(text)
-    this.#queueUnits += text.length
+    this.#queue.push(line)
     // A failure shows in the next flush that somebody waits for.
-    if (this.#queueUnits > maxQueueUnits) this.#startWrite().catch(() => {})
+    if (this.#queue.length === maxQueueLines) this.#startWrite().catch(() => {})
   }
 
   async flush(): Promise<void> {
@@ -171,10 +168,10 @@ export class NodeEventFile implements EventFile {
     await running
     this.#current = this.#next!
     this.#next = null
-    const text = `${this.#queue.join('\n')}\n`
+    const lines = this.#queue
     this.#queue = []
-    this.#queueUnits = 0
     try {
+      const text = lines.map((line) => `${stringifyJson(line)}\n`).join('')
       if (this.#handle === null) await this.#create(text)
       else await this.#write(this.#handle, text)
     } catch (error) {

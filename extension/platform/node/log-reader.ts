@@ -34,22 +34,22 @@ export async function readHeader(path: string, id: string): Promise<JsonObject |
 export async function* readLines(path: string): AsyncIterable<LineBatch> {
   const handle = await open(path, 'r')
   try {
-    let pieces: Buffer[] = []
+    // What was read of a line whose end is still to come.
+    let rest: Buffer = Buffer.alloc(0)
     let isHeaderPast = false
     for (;;) {
-      const block = Buffer.allocUnsafe(blockBytes)
-      const { bytesRead } = await handle.read(block, 0, blockBytes, null)
+      const room = Math.max(blockBytes, rest.length)
+      const block = Buffer.allocUnsafe(rest.length + room)
+      rest.copy(block)
+      const { bytesRead } = await handle.read(block, rest.length, room, null)
+      const filled = rest.length + bytesRead
       const isEnd = bytesRead === 0
-      const end = isEnd ? -1 : block.subarray(0, bytesRead).lastIndexOf(newline)
-      if (!isEnd && end < 0) {
-        pieces.push(block.subarray(0, bytesRead))
-        continue
-      }
-      const whole = isEnd ? Buffer.concat(pieces) : Buffer.concat([...pieces, block.subarray(0, end)])
-      pieces = isEnd ? [] : [block.subarray(end + 1, bytesRead)]
       // At the end there is a rest only when the last line was not ended.
-      if (isEnd && whole.length === 0) return
-      const batch = batchFrom(whole, isHeaderPast ? 0 : 1)
+      if (isEnd && filled === 0) return
+      const end = isEnd ? filled : block.subarray(0, filled).lastIndexOf(newline)
+      rest = block.subarray(Math.min(end + 1, filled), filled)
+      if (end < 0) continue
+      const batch = batchFrom(block.subarray(0, end), isHeaderPast ? 0 : 1)
       isHeaderPast = true
       yield batch
       if (isEnd || batch.damage !== null) return
