@@ -26,5 +26,7 @@ declare module '../../core/log/event.ts' {
   interface EventMap {
     /** `ignorable`. A file's content hash as last seen, so that a resumed session may edit it. */
     'fs/observed': { readonly path: string; readonly version: string | null }
+    /** `ignorable`. Logged before a call changes a file: where its bytes are kept as they were; a null digest means there was none. */
+    'fs/before-image': { readonly callId: string; readonly path: string; readonly digest: string | null }
   }
 }

@@ -14,6 +14,8 @@ export interface RepeatReminderOptions {
   readonly newId: () => string
 }
 
+/** Made to be called again until something changes. */
+const POLLING_TOOLS = ['job_list', 'job_output']
 const MAX_ARGUMENT_CHARS = 500
 
 /**
@@ -24,7 +26,7 @@ const MAX_ARGUMENT_CHARS = 500
  * Errors: `RangeError` when the thresholds are not integers of at least 2, each once.
  * Source: runtime specification 19.
  */
-export function repeatReminder({ thresholds = [3, 5, 8], untracked = [], newId }: RepeatReminderOptions): Plugin {
+export function repeatReminder({ thresholds = [3, 5, 8], untracked = POLLING_TOOLS, newId }: RepeatReminderOptions): Plugin {
   if (thresholds.some((count) => !Number.isInteger(count) || count < 2) || new Set(thresholds).size !== thresholds.length)
     throw new RangeError(`Reminder thresholds must be different integers of at least 2, not ${JSON.stringify(thresholds)}.`)
   const first = Math.min(...thresholds)

@@ -9,8 +9,8 @@ import type {} from '../service.ts'
 export interface SpillGuardOptions {
   readonly blobs: Pick<BlobStore, 'putSpill'>
   readonly logger: Logger
-  /** UTF-8 bytes of text that a result may put before the model; read at each call. Undefined: no cap. */
-  readonly maxInlineBytes: () => number | undefined
+  /** UTF-8 bytes of text that a result may put before the model; read at each call. 0: no cap. */
+  readonly maxInlineBytes: () => number
 }
 
 /** Pages its own output, so that a saved page would only be read again. */
@@ -33,7 +33,7 @@ export function spillGuard({ blobs, logger, maxInlineBytes }: SpillGuardOptions)
         async (exec, result, next) => {
           const decision = await next()
           const cap = maxInlineBytes()
-          if (cap === undefined || decision.kind !== 'accept' || decision.value !== undefined) return decision
+          if (cap === 0 || decision.kind !== 'accept' || decision.value !== undefined) return decision
           const text = oversizeText(exec, decision.content ?? result.content, cap)
           if (text === undefined || exec.agent === undefined) return decision
           const preview = await spilled(exec, exec.agent.id, text, cap)

@@ -123,7 +123,7 @@ describe('the repeat reminder', () => {
 })
 
 describe('the spill guard', () => {
-  const run = async (content: readonly ToolContent[], options: { cap?: number | undefined; over?: Partial<Execution>; fails?: boolean; decision?: PostExecuteDecision; path?: string } = {}) => {
+  const run = async (content: readonly ToolContent[], options: { cap?: number; over?: Partial<Execution>; fails?: boolean; decision?: PostExecuteDecision; path?: string } = {}) => {
     const { kernel, logger } = setUp()
     const saved: { sessionId: string; name: string; text: string }[] = []
     const blobs = {
@@ -133,8 +133,7 @@ describe('the spill guard', () => {
         return { path: options.path ?? '/spill/1.txt', bytes: whole.length }
       },
     }
-    const cap = 'cap' in options ? options.cap : 200
-    await kernel.root.plugin(spillGuard({ blobs, logger, maxInlineBytes: () => cap })).ready
+    await kernel.root.plugin(spillGuard({ blobs, logger, maxInlineBytes: () => options.cap ?? 200 })).ready
     const result: ToolResult = { isError: false, value: 'v', content }
     const decision = await kernel.dispatch.waterfall('tools/post-execute', null, [execution(options.over), result], async () => options.decision ?? accepted)
     const [block] = (decision.kind === 'accept' && decision.content) || []
@@ -175,7 +174,7 @@ describe('the spill guard', () => {
   })
 
   const untouched: readonly [string, readonly ToolContent[], Parameters<typeof run>[1]][] = [
-    ['without a cap', text('x'.repeat(500)), { cap: undefined }],
+    ['without a cap', text('x'.repeat(500)), { cap: 0 }],
     ['of read, which pages itself', text('x'.repeat(500)), { over: { name: 'read' } }],
     ['of calls made by programs', text('x'.repeat(500)), { over: { parent: { id: 'p' } } }],
     ['that nobody owns', text('x'.repeat(500)), { over: { agent: undefined as never } }],

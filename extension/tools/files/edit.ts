@@ -1,0 +1,85 @@
+import { applyEdits } from '../../base/encoding.ts'
+import { staleVersion, FileError, type FileTarget, type TextFile } from '../../capabilities/file-system.ts'
+import { defineTool } from '../../core/tools/define-tool.ts'
+import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
+import { refuseEscalation, sessionFolder } from '../session-folder.ts'
+import { presentCall, presentResult } from './edit.card.ts'
+import { changeFacts, changeMeta, changeNotes, changeProperties, keepBeforeImage, MAX_CHANGED_BYTES, snippetOf, type FileToolNeeds } from './file-change.ts'
+import { toLf } from './line-ends.ts'
+import { planEdit } from './plan-edit.ts'
+
+/** `edit`: replace literal text in a file. Source: capability specification 8 and 20.3. */
+export function createEdit(needs: FileToolNeeds): ToolDefinition {
+  const { files, observations } = needs
+  return defineTool({
+    name: 'edit',
+    description: 'Replace literal text in a file that you have read. old_string must stand there exactly once, white space included, without line numbers.',
+    parameters: {
+      file_path: { type: 'string', required: true },
+      old_string: { type: 'string', required: true },
+      new_string: { type: 'string', required: true },
+      replace_all: { type: 'boolean' },
+      near_line: { type: 'integer', description: 'Of several matches, take the nearest to this line.' },
+    },
+    output: {
+      schema: {
+        type: 'object',
+        properties: { ...changeProperties, replacements: { type: 'integer', required: true }, lines: { type: 'array', items: { type: 'integer' }, required: true } },
+        additionalProperties: false,
+      },
+      render: (_args, value) => [{ type: 'text', text: [sentence(value), snippetOf(value.hunks), ...changeNotes(value)].filter((part) => part !== '').join('\n') }],
+      presentationMeta: (_args, value) => changeMeta(value, 'update'),
+    },
+    async execute(args, exec) {
+      checkArguments(args)
+      refuseEscalation(exec)
+      const target = await files.resolve(args.file_path, sessionFolder(exec), exec.signal)
+      const { version } = observations.editIntent(exec.agent, target)
+      const file = await readCurrent(target, exec)
+      if (file.version !== version) throw staleVersion(args.file_path, file.isDirty ? 'has changes in the editor that you have not seen, made' : 'changed')
+      const plan = planEdit({
+        path: args.file_path,
+        text: file.text,
+        oldString: args.old_string,
+        newString: args.new_string,
+        replaceAll: args.replace_all === true,
+        ...(args.near_line !== undefined && { nearLine: args.near_line }),
+      })
+      const beforeImage = await keepBeforeImage(needs, target, exec)
+      const outcome = await files.editText({
+        target,
+        replacements: plan.replacements,
+        expect: { kind: 'version', version },
+        label: `Bosun: edit ${args.file_path}`,
+        signal: exec.signal,
+      })
+      observations.observe(exec.agent, target, { version: outcome.version })
+      const intended = outcome.wasReformatted ? applyEdits(file.text, plan.replacements) : outcome.after
+      return { ...changeFacts({ path: args.file_path, target, outcome, intended, beforeImage }), replacements: plan.lines.length, lines: plan.lines }
+    },
+    presentCall,
+    presentResult,
+  })
+
+  async function readCurrent(target: FileTarget, { signal }: BodyExecution): Promise<TextFile> {
+    try {
+      return await files.readText(target, { maxBytes: MAX_CHANGED_BYTES, signal })
+    } catch (error) {
+      if (error instanceof FileError && error.code === 'FS_NOT_FOUND') throw staleVersion(target.spelling, 'was deleted', error)
+      throw error
+    }
+  }
+}
+
+function checkArguments({ file_path, old_string, new_string, near_line }: { readonly file_path: string; readonly old_string: string; readonly new_string: string; readonly near_line?: number }): void {
+  if (file_path.trim() === '') throw invalid('file_path is blank. Give the path of a file.')
+  if (old_string === '') throw invalid('old_string is empty. Give the text to replace; use write to create a file.')
+  if (toLf(old_string) === toLf(new_string)) throw invalid('old_string and new_string are the same text, so there is nothing to change. Line ends follow the file.')
+  if (near_line !== undefined && near_line < 1) throw invalid(`near_line must be 1 or more, not ${near_line}.`)
+}
+
+const invalid = (message: string) => new ToolError('INVALID_ARGS', message)
+
+function sentence({ path, replacements, lines }: { readonly path: string; readonly replacements: number; readonly lines: readonly number[] }): string {
+  return replacements === 1 ? `Edited ${path} at line ${lines[0] ?? 1}. It now reads:` : `Edited ${path} in ${replacements} places. It now reads:`
+}

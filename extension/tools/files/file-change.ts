@@ -1,0 +1,140 @@
+import { utf8Length } from '../../base/text.ts'
+import type { BlobStore } from '../../capabilities/blob-store.ts'
+import type { ChangeOutcome, FileSystem, FileTarget } from '../../capabilities/file-system.ts'
+import type { InferValue, ValueSpec } from '../../core/schema/spec.ts'
+import type { FileChange } from '../../core/tools/file-changes.ts'
+import type { Execution } from '../../core/tools/definition.ts'
+import type { Observations } from '../../features/observation/service.ts'
+import { changesBetween, type Changes, type Hunk } from './hunks.ts'
+import { toLf } from './line-ends.ts'
+import { numberedLines } from './snippet.ts'
+
+/** What `read`, `write` and `edit` work with. */
+export interface FileToolNeeds {
+  readonly files: FileSystem
+  readonly blobs: Pick<BlobStore, 'putBeforeImage'>
+  readonly observations: Observations
+}
+
+/** Bytes of a file that is changed whole or in part: all of it is read, kept as it was, and compared. */
+export const MAX_CHANGED_BYTES = 50 * 1024 * 1024
+/** Bytes of a text that is given as it was and is; larger ones have no diff. */
+const MAX_DIFFED_BYTES = 10 * 1024 * 1024
+/** Bytes of hunks that a card may add to the log. */
+const MAX_META_BYTES = 65_536
+
+export const hunkSchema = {
+  type: 'object',
+  properties: {
+    oldStart: { type: 'integer', required: true },
+    newStart: { type: 'integer', required: true },
+    oldText: { type: 'string', required: true },
+    newText: { type: 'string', required: true },
+  },
+  additionalProperties: false,
+} as const satisfies ValueSpec
+
+/** Facts that every changed file gives, besides its own. Texts have `\n` line ends. */
+export const changeProperties = {
+  path: { type: 'string', required: true },
+  target: { type: 'string', required: true, description: 'Absolute path.' },
+  before: { oneOf: [{ type: 'string' }, { type: 'null' }], required: true },
+  after: { oneOf: [{ type: 'string' }, { type: 'null' }], required: true },
+  beforeImage: { oneOf: [{ type: 'string' }, { type: 'null' }], required: true },
+  hunks: { type: 'array', items: hunkSchema, required: true },
+  added: { type: 'integer', required: true },
+  removed: { type: 'integer', required: true },
+  isUnsaved: { type: 'boolean', const: true },
+  reformatted: { type: 'array', items: hunkSchema, description: 'What the editor’s save actions changed further.' },
+} as const
+
+const changeSchema = { type: 'object', properties: changeProperties, additionalProperties: false } as const satisfies ValueSpec
+export type ChangeFacts = InferValue<typeof changeSchema>
+
+/**
+ * Keep the file as it is before a change to it, durably, and say so in the log.
+ *
+ * Shape:  the digest, or null when there is no file yet or no session to keep it for.
+ * Errors: `FileError` `FS_TOO_LARGE`, and what keeps the bytes from being kept: the change must not happen then.
+ */
+export async function keepBeforeImage({ files, blobs }: Pick<FileToolNeeds, 'files' | 'blobs'>, target: FileTarget, exec: Execution): Promise<string | null> {
+  if (exec.agent === undefined) return null
+  const bytes = target.exists ? await files.readBytes(target, { maxBytes: MAX_CHANGED_BYTES, signal: exec.signal }) : null
+  const { digest } = bytes === null ? { digest: null } : await blobs.putBeforeImage(exec.agent.id, bytes)
+  exec.agent.session.append({ type: 'fs/before-image', data: { callId: exec.callId, path: target.path, digest }, ignorable: true })
+  return digest
+}
+
+/** The facts of a change that was made. `intended` is the text before the editor's save actions. */
+export function changeFacts(options: {
+  readonly path: string
+  readonly target: FileTarget
+  readonly outcome: ChangeOutcome
+  readonly intended: string
+  readonly beforeImage: string | null
+}): ChangeFacts {
+  const { outcome, intended, target, path, beforeImage } = options
+  const isSmall = Math.max(outcome.before?.length ?? 0, outcome.after.length) < MAX_DIFFED_BYTES
+  const before = isSmall && outcome.before !== null ? toLf(outcome.before) : null
+  const after = isSmall ? toLf(outcome.after) : null
+  const changes: Changes = before === null || after === null ? { hunks: [], added: 0, removed: 0 } : changesBetween(before, after)
+  return {
+    path,
+    target: target.path,
+    before,
+    after,
+    beforeImage,
+    ...changes,
+    ...(outcome.isUnsaved && { isUnsaved: true }),
+    ...(outcome.wasReformatted && after !== null && { reformatted: changesBetween(toLf(intended), after).hunks }),
+  }
+}
+
+/** Sentences for the model about what else happened to the change. */
+export function changeNotes({ isUnsaved, reformatted }: Pick<ChangeFacts, 'isUnsaved' | 'reformatted'>): readonly string[] {
+  return [
+    ...(reformatted ? [`The editor's save actions changed the text further:\n${snippetOf(reformatted)}`] : []),
+    ...(isUnsaved ? ['The person has unsaved changes in this file, so yours stands in the editor unsaved beside them; programs on the disk do not see it yet.'] : []),
+  ]
+}
+
+const MAX_SNIPPET_LINES = 40
+
+/** The changed regions as they are now, with line numbers. */
+export function snippetOf(hunks: readonly Hunk[]): string {
+  const parts: string[] = []
+  let left = MAX_SNIPPET_LINES
+  for (const { newText, newStart } of hunks) {
+    if (left <= 0) {
+      parts.push('…')
+      break
+    }
+    const lines = numberedLines(newText, 1, left)
+    const count = lines === '' ? 0 : lines.split('\n').length
+    parts.push(lines.replace(/^(\d+):/gm, (_whole, number: string) => `${Number(number) + newStart - 1}:`))
+    left -= count
+  }
+  return parts.filter((part) => part !== '').join('\n…\n')
+}
+
+/** Durable facts of the card: hunks as far as they fit, counts, and where the file as it was is kept. */
+export function changeMeta(facts: ChangeFacts, operation: 'create' | 'update') {
+  const kept: Hunk[] = []
+  let bytes = 0
+  for (const hunk of facts.hunks) {
+    bytes += utf8Length(hunk.oldText) + utf8Length(hunk.newText)
+    if (bytes > MAX_META_BYTES) break
+    kept.push(hunk)
+  }
+  const change: FileChange = { path: facts.target, before: facts.beforeImage }
+  return {
+    operation,
+    hunks: kept.map(({ oldStart, newStart, oldText, newText }) => ({ oldStart, newStart, oldText, newText })),
+    ...(kept.length < facts.hunks.length && { omittedHunks: facts.hunks.length - kept.length }),
+    added: facts.added,
+    removed: facts.removed,
+    ...(facts.isUnsaved && { isUnsaved: true }),
+    ...(facts.reformatted && { wasReformatted: true }),
+    fileChanges: [{ path: change.path, before: change.before }],
+  }
+}

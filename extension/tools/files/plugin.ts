@@ -1,0 +1,26 @@
+import type { BlobStore } from '../../capabilities/blob-store.ts'
+import type { FileSystem } from '../../capabilities/file-system.ts'
+import type { Plugin } from '../../core/kernel/plugin.ts'
+import type {} from '../../core/prompt/system-prompt.ts'
+import type {} from '../../core/tools/service.ts'
+import type {} from '../../features/observation/service.ts'
+import { createEdit } from './edit.ts'
+import { createRead } from './read.ts'
+import { createWrite } from './write.ts'
+
+/** Registers `read`, `write`, `edit`. */
+export const fileTools = (needs: { readonly files: FileSystem; readonly blobs: Pick<BlobStore, 'putBeforeImage'> }): Plugin => ({
+  name: 'tools-files',
+  inject: ['tools', 'observations', 'systemPrompt'],
+  apply(ctx) {
+    const all = { ...needs, observations: ctx.observations }
+    for (const tool of [createRead(all), createWrite(all), createEdit(all)]) ctx.tools.register(tool)
+    ctx.systemPrompt.section({ name: 'read', order: 100, text: 'Read files with read, not with cat, head or sed in a shell.' })
+    ctx.systemPrompt.section({ name: 'write', order: 101, text: 'Read an existing file before you write or edit it. Prefer edit to write for files that exist.' })
+    ctx.systemPrompt.section({
+      name: 'edit',
+      order: 102,
+      text: 'When edit says that a file changed, the person or a program changed it: read it again and keep their change.',
+    })
+  },
+})

@@ -1,0 +1,55 @@
+import { FileError, readonlyFile, notRegular, type ChangeOutcome, type FileStat, type FileTarget } from '../../capabilities/file-system.ts'
+import { defineTool } from '../../core/tools/define-tool.ts'
+import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
+import { refuseEscalation, sessionFolder } from '../session-folder.ts'
+import { changeFacts, changeMeta, changeNotes, changeProperties, keepBeforeImage, type FileToolNeeds } from './file-change.ts'
+import { toLf } from './line-ends.ts'
+import { presentCall, presentResult } from './write.card.ts'
+
+/** `write`: create a file or replace all of it. Source: capability specification 7. */
+export function createWrite(needs: FileToolNeeds): ToolDefinition {
+  const { files, observations } = needs
+  return defineTool({
+    name: 'write',
+    description: 'Create a file, or replace a whole one that you have read. Folders are made. To change a part, use edit.',
+    parameters: { file_path: { type: 'string', required: true }, content: { type: 'string', required: true } },
+    output: {
+      schema: {
+        type: 'object',
+        properties: { operation: { type: 'string', enum: ['create', 'update'], required: true }, ...changeProperties },
+        additionalProperties: false,
+      },
+      render: (_args, value) => [
+        { type: 'text', text: [value.operation === 'create' ? `Created ${value.path}.` : `Replaced the content of ${value.path}.`, ...changeNotes(value)].join('\n') },
+      ],
+      presentationMeta: (_args, value) => changeMeta(value, value.operation),
+    },
+    async execute({ file_path, content }, exec) {
+      if (file_path.trim() === '') throw new ToolError('INVALID_ARGS', 'file_path is blank. Give the path of a file.')
+      refuseEscalation(exec)
+      const target = await files.resolve(file_path, sessionFolder(exec), exec.signal)
+      const stat = await statOf(target, exec)
+      if (stat !== null && stat.kind !== 'file') throw notRegular(file_path, stat.kind)
+      if (stat?.isReadonly === true) throw readonlyFile(file_path)
+      const expect = observations.writeIntent(exec.agent, target, stat)
+      const beforeImage = await keepBeforeImage(needs, target, exec)
+      const outcome: ChangeOutcome = await files.writeText({ target, text: content, expect, label: `Bosun: write ${file_path}`, signal: exec.signal })
+      observations.observe(exec.agent, target, { version: outcome.version })
+      const operation: 'create' | 'update' = stat === null ? 'create' : 'update'
+      return { operation, ...changeFacts({ path: file_path, target, outcome, intended: toLf(content), beforeImage }) }
+    },
+    presentCall,
+    presentResult,
+  })
+
+  /** Null when nothing is there. A link to nothing is left to the file system, which refuses it. */
+  async function statOf(target: FileTarget, { signal }: BodyExecution): Promise<FileStat | null> {
+    if (!target.exists) return null
+    try {
+      return await files.stat(target, signal)
+    } catch (error) {
+      if (error instanceof FileError && error.code === 'FS_NOT_FOUND') return null
+      throw error
+    }
+  }
+}

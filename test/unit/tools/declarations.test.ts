@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest'
+import type { FileSystem } from '../../../extension/capabilities/file-system.ts'
+import type { ProcessRunner } from '../../../extension/capabilities/process.ts'
+import type { Search } from '../../../extension/capabilities/search.ts'
+import type { Jobs } from '../../../extension/features/jobs/service.ts'
+import type { Observations } from '../../../extension/features/observation/service.ts'
+import type { Questions } from '../../../extension/features/questions/service.ts'
+import { fileTools } from '../../../extension/tools/files/plugin.ts'
+import { jobTools } from '../../../extension/tools/jobs/plugin.ts'
+import { questionTools } from '../../../extension/tools/questions/plugin.ts'
+import { searchTools } from '../../../extension/tools/search/plugin.ts'
+import { shellTools } from '../../../extension/tools/shell/plugin.ts'
+import { todoTools } from '../../../extension/tools/todo/plugin.ts'
+import { createFakeMachine } from '../../support/fake-machine.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { createMemoryBlobStore } from '../../support/memory-blob-store.ts'
+import { createToolBench } from '../../support/tool-bench.ts'
+
+const bench = async () => {
+  const made = createToolBench()
+  const [files, blobs, clock] = [{} as FileSystem, createMemoryBlobStore(), createManualClock()]
+  made.ctx.provide('observations', {} as Observations)
+  made.ctx.provide('jobs', {} as Jobs)
+  made.ctx.provide('questions', {} as Questions)
+  await made.mount(fileTools({ files, blobs }))
+  await made.mount(searchTools({ files, blobs, search: {} as Search, workspace: { folders: () => [] }, logger: made.logger }))
+  await made.mount(shellTools({ files, blobs, clock, processes: {} as ProcessRunner, machine: createFakeMachine(), shellPath: () => null, timeoutMs: () => 1 }))
+  await made.mount(jobTools)
+  await made.mount(todoTools({ allowParallelInProgress: true }))
+  await made.mount(questionTools)
+  return made
+}
+
+it('declares every tool with exactly the arguments of the catalogue, and our optional ones', async () => {
+  const { ctx } = await bench()
+  const shape = Object.fromEntries(
+    ctx.tools.schemas().map(({ name, parameters }) => {
+      const { properties, required = [] } = parameters as { properties: object; required?: readonly string[] }
+      return [name, Object.keys(properties).map((key) => (required.includes(key) ? key : `${key}?`))]
+    }),
+  )
+  expect(shape).toEqual({
+    ask_user_question: ['questions'],
+    bash: ['command', 'description', 'timeoutMs?', 'workdir?', 'run_in_background?'],
+    edit: ['file_path', 'old_string', 'new_string', 'replace_all?', 'near_line?'],
+    glob: ['pattern', 'path?', 'include_ignored?'],
+    grep: ['pattern', 'path?', 'include?', 'ignore_case?', 'context?', 'multiline?', 'type?', 'include_ignored?', 'output_mode?', 'head_limit?'],
+    job_kill: ['job_id', 'reason?'],
+    job_list: [],
+    job_output: ['job_id', 'wait?', 'timeout_ms?'],
+    read: ['file_path', 'offset?', 'limit?'],
+    todo_write: ['todos'],
+    write: ['file_path', 'content'],
+  })
+})
+
+it('declares them in at most 7 000 bytes, and adds at most 1 200 bytes to the prompt', async () => {
+  const { ctx, promptSections } = await bench()
+  const [declarations, prompt] = [JSON.stringify(ctx.tools.schemas()).length, promptSections.map(({ text }) => text).join('\n').length]
+  expect(declarations).toBeLessThanOrEqual(7_000)
+  expect(prompt).toBeLessThanOrEqual(1_200)
+})
