@@ -24,8 +24,10 @@ import { questionsPlugin } from './features/questions/plugin.ts'
 import { todoPlugin } from './features/todo/projection.ts'
 import { createOpenAiCompatibleAdapter } from './models/openai-compatible/adapter.ts'
 import { createScriptedTour } from './models/scripted-tour/adapter.ts'
+import { fileTools } from './tools/files/plugin.ts'
 import { jobTools } from './tools/jobs/plugin.ts'
 import { questionTools } from './tools/questions/plugin.ts'
+import { searchTools } from './tools/search/plugin.ts'
 import { shellTools } from './tools/shell/plugin.ts'
 import { todoTools } from './tools/todo/plugin.ts'
 
@@ -40,7 +42,7 @@ export function mountAll(kernel: Kernel, world: Capabilities, options: MountOpti
 }
 
 function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions): readonly Plugin[] {
-  const { blobs, clock, files, logger, machine, processes, workspace } = world
+  const { blobs, clock, files, logger, machine, processes, search, workspace } = world
   const { dispatch } = kernel
   const setting = <Name extends keyof typeof specs>(name: Name) => (): ReturnType<(typeof specs)[Name]['parse']> => {
     const settings: Settings = kernel.root.settings
@@ -74,6 +76,8 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     todoPlugin,
     jobsPlugin({ clock, logger, machine }),
 
+    fileTools({ files, blobs }),
+    searchTools({ search, files, workspace, blobs, logger }),
     shellTools({
       processes, files, blobs, clock, machine, shellPath: setting('shellPath'), timeoutMs: setting('shellTimeoutMs'),
     }),
