@@ -18,7 +18,11 @@ export interface ApprovalRequest {
 
 /** What one answer says: a grant for this call, maybe with a rule to keep, or a refusal with words for the model. */
 export type ApprovalAnswer =
-  | { readonly outcome: 'allowed-once'; readonly rule?: JsonObject; readonly ruleScope?: 'session' | 'workspace' | 'always' }
+  | {
+      readonly outcome: 'allowed-once'
+      /** One of the request's own `details.always`. */
+      readonly rule?: JsonObject
+    }
   | { readonly outcome: 'rejected'; readonly note?: string }
   | { readonly outcome: 'cancelled' | 'unavailable' }
 

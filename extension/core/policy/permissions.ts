@@ -1,5 +1,8 @@
 import type { Undo } from '../../base/undo.ts'
 import type { SandboxMode } from '../log/event.ts'
+import type { PermissionRuleSetting } from '../settings/specs.ts'
+import type { RuleScope } from './rules.ts'
+import type { DescribeEffect } from './tool-effects.ts'
 
 /** What each session may do, as the person chose it. Source: runtime specification 18.3, design 6.2. */
 export interface Permissions {
@@ -12,7 +15,22 @@ export interface Permissions {
    * Errors: `Error` for a session that is not live here, or a wider mode in a folder that is not trusted.
    */
   select(sessionId: string, mode: SandboxMode): void
+  /** The standing answers that hold in a session (all that are stored, without one), for the page that lists and revokes them. */
+  rules(sessionId?: string): readonly ListedRule[]
+  /** Errors: the failure of the settings; a rule of the workspace's settings can only be taken back there (`Error`). */
+  revoke(rule: ListedRule): Promise<void>
+  /** Say what the calls of a tool would do; without it each one asks. Errors: `Error` when the tool is declared already. */
+  declare(tool: string, describe: DescribeEffect): Undo
   onDidChange(listener: () => void): Undo
+}
+
+export interface ListedRule {
+  /** For people: "Allow `npm test …` in /home/me/web". */
+  readonly text: string
+  readonly scope: RuleScope
+  /** Written by the workspace's settings, which may only tighten. */
+  readonly isFromWorkspace: boolean
+  readonly rule: PermissionRuleSetting
 }
 
 declare module '../kernel/plugin.ts' {

@@ -75,6 +75,8 @@ export const permissionRuleSchema = z.strictObject({
   tool: text,
   match: text.optional(),
   path: text.optional(),
+  /** The folder whose sessions it holds in. */
+  folder: text.optional(),
   decision: z.enum(['allow', 'ask', 'deny']),
 })
 export type PermissionRuleSetting = z.infer<typeof permissionRuleSchema>
@@ -258,7 +260,7 @@ export const settings = {
     fallback: [],
     scope: 'window',
     description: 'Standing answers: `{"tool": "bash", "match": "npm test *", "decision": "allow"}` or `{"tool": "edit", "path": "src/**", "decision": "allow"}`. In a workspace’s settings only `ask` and `deny` count.',
-    expects: 'a list of rules {tool, match?, path?, decision: "allow" | "ask" | "deny"}',
+    expects: 'a list of rules {tool, match?, path?, folder?, decision: "allow" | "ask" | "deny"}',
     schema: z.array(permissionRuleSchema),
     isRestricted: true,
   }),

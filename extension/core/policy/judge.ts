@@ -1,0 +1,363 @@
+import type { FileSystem } from '../../capabilities/file-system.ts'
+import type { Machine } from '../../capabilities/machine.ts'
+import type { ShellSyntax } from '../../capabilities/shell-syntax.ts'
+import type { Workspace } from '../../capabilities/workspace.ts'
+import type { Logger } from '../../capabilities/logger.ts'
+import type { SandboxMode } from '../log/event.ts'
+import type { Settings } from '../settings/settings.ts'
+import { settings as specs } from '../settings/specs.ts'
+import type { ApprovalDetails, Execution, PreExecuteDecision } from '../tools/definition.ts'
+import { alwaysForCommands, alwaysForEdit, alwaysForRead, alwaysForText, alwaysForTool } from './always-choices.ts'
+import { absolutePath, isWithin, pathMatcher, relativeTo, type PathStyle } from './paths.ts'
+import type { PermissionBook } from './permissions-service.ts'
+import { commandRuleText, matchesCommand, type Rule } from './rules.ts'
+import { judgeScript, mayMatchSecret, namedFiles, type PathWord, type ScriptFacts } from './shell/judge-script.ts'
+import { shellScript, type ShellCommand, type ShellScript } from './shell/shell-parts.ts'
+import type { ToolEffect } from './tool-effects.ts'
+
+interface Parts {
+  readonly book: Pick<PermissionBook, 'modeIn' | 'rulesIn' | 'effectOf'>
+  readonly settings: Pick<Settings, 'get'>
+  readonly workspace: Workspace
+  readonly files: Pick<FileSystem, 'resolve'>
+  readonly machine: Pick<Machine, 'platform' | 'homeFolder' | 'tempFolder'>
+  readonly shellSyntax: ShellSyntax
+  readonly logger: Logger
+  /** Folders of Bosun's own that hold what tools were told to read, such as spilled output. */
+  readonly readableFolders: () => readonly string[]
+}
+
+export interface Judge {
+  /** Trust, hard rules, mode, the person's rules, else ask. Source: design 6.2. */
+  decide(exec: Execution): Promise<PreExecuteDecision>
+  /** The file was made by Bosun with the person's leave, so changing it again asks no more in this session. */
+  noteCreated(exec: Execution): void
+  /** An agent is gone. */
+  forget(agentId: string): void
+}
+
+/** Everything one decision looks at, gathered once. */
+interface Case {
+  readonly exec: Execution
+  readonly effect: ToolEffect
+  readonly mode: SandboxMode
+  readonly rules: readonly Rule[]
+  readonly cwd: string
+  /** The workspace's folders, links followed; the first is the session's own. */
+  readonly folders: readonly string[]
+}
+
+interface Place {
+  readonly spelling: string
+  /** As written, absolute. */
+  readonly path: string
+  /** Links followed. */
+  readonly realPath: string
+}
+
+const allow: PreExecuteDecision = { kind: 'allow' }
+const deny = (reason: string, code?: string): PreExecuteDecision => ({ kind: 'deny', reason, ...(code !== undefined && { code }) })
+
+export function createJudge(parts: Parts): Judge {
+  const { book, settings, workspace, files, machine, shellSyntax, logger } = parts
+  const style: PathStyle = { isWindows: machine.platform === 'win32', ignoresCase: machine.platform !== 'linux' }
+  const created = new Map<string, Set<string>>()
+  const judged = new WeakMap<Execution['token'], readonly Place[]>()
+  let secrets: { readonly patterns: readonly string[]; readonly match: (path: string) => string | null } | undefined
+
+  function secretOf(path: string): string | null {
+    const patterns = settings.get(specs.permissionsSensitivePaths)
+    if (secrets?.patterns !== patterns) secrets = { patterns, match: pathMatcher(patterns, style) }
+    return secrets.match(path)
+  }
+
+  async function decide(exec: Execution): Promise<PreExecuteDecision> {
+    const effect = book.effectOf(exec.name, exec.arguments)
+    const untrusted = trustOf(exec, effect)
+    if (untrusted !== null) return untrusted
+    const session = exec.agent?.session
+    const folders = await realFolders(session?.header.cwd)
+    const whole: Case = {
+      exec,
+      effect,
+      mode: book.modeIn(session),
+      rules: book.rulesIn(session).filter((rule) => holdsIn(rule, folders)),
+      cwd: session?.header.cwd ?? folders[0] ?? machine.homeFolder,
+      folders,
+    }
+    switch (effect.kind) {
+      case 'none':
+        return ruled(whole, []) ?? allow
+      case 'read':
+        return decideRead(whole, await placesOf(effect.paths, whole.cwd, exec.signal))
+      case 'edit':
+        return decideEdit(whole, await placesOf(effect.paths, whole.cwd, exec.signal))
+      case 'shell':
+        return decideShell(whole, effect)
+      case 'unknown':
+        return decideUnknown(whole)
+    }
+  }
+
+  function trustOf({ name }: Execution, effect: ToolEffect): PreExecuteDecision | null {
+    if (workspace.isTrusted() || effect.kind === 'none' || effect.kind === 'read') return null
+    return deny(`This folder is not trusted, so ${name} is refused; only reading tools work. The person can trust the folder in the editor.`, 'WORKSPACE_UNTRUSTED')
+  }
+
+  /** The session's own folder first; a folder that is a link counts as what it leads to. */
+  async function realFolders(cwd: string | undefined): Promise<readonly string[]> {
+    const paths = workspace.folders().map(({ path }) => path)
+    const own = cwd !== undefined && !paths.some((path) => isWithin(cwd, path, style)) ? [cwd, ...paths] : paths
+    const real = await Promise.all(own.map(async (path) => (await realPath(path, path)) ?? path))
+    return real.toSorted((a, b) => Number(cwd !== undefined && isWithin(cwd, b, style)) - Number(cwd !== undefined && isWithin(cwd, a, style)))
+  }
+
+  async function realPath(path: string, cwd: string, signal?: AbortSignal): Promise<string | null> {
+    try {
+      return (await files.resolve(path, cwd, signal)).path
+    } catch {
+      // A path that no file system can hold; the tool itself says what is wrong with it.
+      return null
+    }
+  }
+
+  async function placesOf(paths: readonly string[], cwd: string, signal: AbortSignal): Promise<readonly Place[]> {
+    return Promise.all(
+      paths.map(async (spelling) => {
+        const path = absolutePath(spelling, cwd, style)
+        return { spelling, path, realPath: (await realPath(spelling, cwd, signal)) ?? path }
+      }),
+    )
+  }
+
+  /** Hard rule: a secret-looking path is closed, under each of its names. */
+  function closed(places: readonly Place[]): PreExecuteDecision | null {
+    for (const { spelling, path, realPath } of places) {
+      const pattern = secretOf(path) ?? secretOf(realPath)
+      if (pattern !== null) return deny(closedWords(spelling, pattern))
+    }
+    return null
+  }
+
+  function decideRead(whole: Case, places: readonly Place[]): PreExecuteDecision {
+    const hard = closed(places) ?? ruled(whole, places)
+    if (hard !== null) return hard
+    const outside = places.find((place) => !isReadable(place.realPath, whole))
+    if (outside === undefined || whole.mode === 'danger-full-access' || isAllowed(whole, places)) return allow
+    if (!workspace.isTrusted()) return deny(`${outside.spelling} is outside of the workspace, and this folder is not trusted.`, 'WORKSPACE_UNTRUSTED')
+    return ask(whole, {
+      effect: `Read \`${outside.spelling}\``,
+      why: 'It is outside of the workspace.',
+      always: alwaysForRead(['read', 'glob', 'grep'], parentOf(outside.realPath)),
+    })
+  }
+
+  function decideEdit(whole: Case, places: readonly Place[]): PreExecuteDecision {
+    const { exec, mode, folders } = whole
+    judged.set(exec.token, places)
+    const hard = closed(places) ?? ruled(whole, places)
+    if (hard !== null) return hard
+    if (mode === 'danger-full-access') return allow
+    if (mode === 'read-only') return deny(readOnlyWords(exec.name))
+    const outside = places.find(({ realPath }) => !isInside(realPath, folders) && !isTemporary(realPath))
+    const own = exec.agent === undefined ? undefined : created.get(exec.agent.id)
+    if (isAllowed(whole, places) || places.every(({ realPath }) => own?.has(realPath) === true)) return allow
+    const [first] = places
+    const effect = `${exec.name === 'write' ? 'Write' : 'Change'} \`${first?.spelling ?? ''}\``
+    if (outside !== undefined) return ask(whole, { effect, why: 'It is outside of the workspace.' })
+    const folder = folders.find((path) => first !== undefined && isWithin(first.realPath, path, style))
+    const always = folder === undefined || first === undefined ? [] : alwaysForEdit(['write', 'edit'], relativeTo(first.realPath, folder, style), folder)
+    return ask(whole, { effect, why: 'No rule of yours allows changing this file.', always })
+  }
+
+  function decideUnknown(whole: Case): PreExecuteDecision {
+    const { exec, mode, folders } = whole
+    const hard = ruled(whole, [])
+    if (hard !== null) return hard
+    if (mode === 'danger-full-access' || isAllowed(whole, [])) return allow
+    const details = { effect: `Use the tool \`${exec.name}\``, why: 'Bosun does not know what it does.' }
+    // What changes nothing cannot be told from what does, so "always" is not offered where nothing may change.
+    return ask(whole, mode === 'read-only' ? details : { ...details, always: alwaysForTool(exec.name, folders[0] ?? null) })
+  }
+
+  async function decideShell(whole: Case, effect: ToolEffect & { readonly kind: 'shell' }): Promise<PreExecuteDecision> {
+    const { exec, cwd, mode } = whole
+    const workdir = effect.workdir === null ? cwd : absolutePath(effect.workdir, cwd, style)
+    const script = effect.shell === 'bash' ? await scriptOf(effect.command) : null
+    const named = script === null ? effect.command.split(/[^\w.~/\\@+:-]+/) : namedFiles(script)
+    for (const text of named) {
+      const pattern = secretOf(absolutePath(text, workdir, style))
+      if (pattern !== null) return deny(closedWords(text, pattern))
+    }
+    const commands = script?.commands ?? []
+    const refused = ruledShell(whole, effect.command, commands, named.map((text) => absolutePath(text, workdir, style)))
+    if (refused !== null) return refused
+
+    const facts = script === null ? null : judgeScript(script)
+    const doubt = facts === null ? 'its syntax cannot be judged' : await doubtAbout(facts, whole, workdir)
+    const action = `Run \`${effect.command}\`${workdir === cwd ? '' : ` in ${effect.workdir}`}`
+    if (facts !== null && facts.destroys !== null) {
+      if (mode === 'read-only') return deny(readOnlyWords(exec.name))
+      if (doubt === null && isAllowedByWords(whole, effect.command, commands)) return allow
+      return ask(whole, { effect: `${action}: ${facts.destroys}`, why: 'Work that is not committed may be lost.', mustAsk: true })
+    }
+    if (mode === 'danger-full-access') return allow
+    if (facts !== null && doubt === null && facts.acting.length === 0) return allow
+    if (mode === 'read-only') return deny(`${readOnlyWords(exec.name)} This command is not known to only read${doubt === null ? '' : `: ${doubt}`}.`)
+    return decideActing(whole, { command: effect.command, action, facts, doubt, commands })
+  }
+
+  function decideActing(
+    whole: Case,
+    { command, action, facts, doubt, commands }: { readonly command: string; readonly action: string; readonly facts: ScriptFacts | null; readonly doubt: string | null; readonly commands: readonly ShellCommand[] },
+  ): PreExecuteDecision {
+    const { exec, folders } = whole
+    const folder = folders[0] ?? null
+    if (facts === null && isAllowedByWords(whole, command, commands)) return allow
+    if (facts === null) return ask(whole, { effect: action, why: 'Its syntax cannot be judged part by part.', always: exec.name === 'bash' ? [] : alwaysForText(exec.name, command, folder) })
+    const open = facts.acting.filter((acting) => !whole.rules.some((rule) => allowsCommand(rule, exec.name, acting)))
+    if (doubt !== null) return ask(whole, { effect: action, why: sentence(doubt) })
+    if (open.length === 0) return allow
+    const names = [...new Set(open.map(({ words: [program] }) => `\`${program?.source ?? ''}\``))]
+    return ask(whole, { effect: action, why: `No rule of yours allows ${names.join(' and ')}.`, always: alwaysForCommands(exec.name, open, folder) })
+  }
+
+  async function scriptOf(command: string): Promise<ShellScript | null> {
+    try {
+      const tree = await shellSyntax.parseBash(command)
+      return tree === null ? null : shellScript(tree, machine.homeFolder)
+    } catch (error) {
+      logger.warn('The grammar of the shell could not be loaded; every command asks.', { error: String(error) })
+      return null
+    }
+  }
+
+  /** Why the files that a script reads or writes keep it from running unasked, or null. */
+  async function doubtAbout(facts: ScriptFacts, whole: Case, workdir: string): Promise<string | null> {
+    if (facts.unclear !== null) return facts.unclear
+    const folders = [workdir]
+    for (const folder of facts.folders) {
+      if (folder.path === null || folder.isPattern) return `only running tells where \`cd ${folder.source}\` leads`
+      folders.push(...folders.map((from) => absolutePath(folder.path ?? '', from, style)))
+    }
+    for (const folder of folders) if (!(await isRealInside(folder, whole))) return `it works in ${folder}, outside of the workspace`
+    for (const word of facts.reads) {
+      const doubt = await doubtAboutRead(word, folders, whole)
+      if (doubt !== null) return doubt
+    }
+    for (const word of facts.writes) {
+      if (word.path === null || word.isPattern) return `only running tells where it writes (\`${word.source}\`)`
+      const places = await placesOf([word.path], workdir, whole.exec.signal)
+      const isFree = whole.mode !== 'read-only' && places.every(({ realPath }) => isTemporary(realPath) && !isInside(realPath, whole.folders)) && folders.length === 1
+      const isRuled = whole.mode !== 'read-only' && isAllowed({ ...whole, exec: { ...whole.exec, name: 'write' } }, places)
+      if (!isFree && !isRuled) return `it writes to \`${word.source}\``
+    }
+    return null
+  }
+
+  async function doubtAboutRead(word: PathWord, folders: readonly string[], whole: Case): Promise<string | null> {
+    if (word.path === null) return `only running tells what \`${word.source}\` is`
+    if (word.isPattern && word.showsText && mayMatchSecret(word.path, settings.get(specs.permissionsSensitivePaths))) return `\`${word.source}\` may stand for a secret-looking file`
+    const path = word.isPattern ? (/^[^*?[{]*(?=\/)/.exec(word.path)?.[0] ?? '.') : word.path
+    for (const folder of folders) {
+      const absolute = absolutePath(path, folder, style)
+      const real = (await realPath(absolute, folder, whole.exec.signal)) ?? absolute
+      if (!isReadable(real, whole)) return `it reads \`${word.source}\`, outside of the workspace`
+      if (secretOf(real) !== null) return `\`${word.source}\` leads to a secret-looking file`
+    }
+    return null
+  }
+
+  const isInside = (path: string, folders: readonly string[]) => folders.some((folder) => isWithin(path, folder, style))
+  const isTemporary = (path: string) => [machine.tempFolder, ...(style.isWindows ? [] : ['/tmp', '/private/tmp'])].some((folder) => isWithin(path, folder, style))
+  const isReadable = (path: string, { folders }: Case) => isInside(path, [...folders, ...parts.readableFolders()]) || isTemporary(path)
+  const isRealInside = async (path: string, whole: Case) => isReadable((await realPath(path, path, whole.exec.signal)) ?? path, whole)
+
+  const holdsIn = ({ folder }: Rule, folders: readonly string[]) => folder === null || folders.some((path) => isWithin(path, folder, style))
+
+  /** A rule that denies or wants to be asked. A rule on the paths of a tool holds for each of them. */
+  function ruled(whole: Case, places: readonly Place[]): PreExecuteDecision | null {
+    const { exec, rules, folders } = whole
+    const fits = (rule: Rule) => isForTool(rule, exec.name) && rule.command === null && (rule.path === null || places.some((place) => fitsPath(rule.path ?? '', place, folders)))
+    return strict(whole, rules.filter(fits), places[0]?.spelling ?? exec.name)
+  }
+
+  /** As above; a rule on paths holds for every file that the command names. */
+  function ruledShell(whole: Case, command: string, commands: readonly ShellCommand[], named: readonly string[]): PreExecuteDecision | null {
+    const { exec, rules, folders } = whole
+    const fits = ({ command: words, path, ...rule }: Rule) => {
+      if (!isForTool(rule, exec.name)) return false
+      if (path !== null) return named.some((name) => fitsPath(path, { spelling: name, path: name, realPath: name }, folders))
+      return words === null || commands.some((one) => matchesCommand(words, one)) || (words.words.length === 1 && words.words[0] === command)
+    }
+    return strict(whole, rules.filter(fits), command)
+  }
+
+  function strict(whole: Case, rules: readonly Rule[], subject: string): PreExecuteDecision | null {
+    const denying = rules.find(({ decision }) => decision === 'deny')
+    if (denying !== undefined) return deny(`A rule of the person denies this (${shown(denying)}). Do not try it another way; ask what they want instead.`)
+    const asking = rules.find(({ decision }) => decision === 'ask')
+    if (asking === undefined) return null
+    const isReading = whole.effect.kind === 'read' || whole.effect.kind === 'none'
+    if (whole.mode === 'read-only' && !isReading) return null
+    return ask(whole, { effect: whole.effect.kind === 'shell' ? `Run \`${subject}\`` : `Use ${whole.exec.name} on \`${subject}\``, why: `A rule wants to be asked (${shown(asking)}).`, mustAsk: true })
+  }
+
+  function isAllowed({ exec, rules, folders }: Case, places: readonly Place[]): boolean {
+    const allowing = rules.filter((rule) => rule.decision === 'allow' && rule.command === null && isForTool(rule, exec.name))
+    if (places.length === 0) return allowing.some(({ path }) => path === null)
+    // A rule without a path speaks of the workspace; what is outside has to be named.
+    return places.every((place) => allowing.some(({ path }) => (path === null ? isInside(place.realPath, folders) : fitsPath(path, place, folders))))
+  }
+
+  /** The very words of the whole command stand in a rule; this alone covers what destroys. */
+  function isAllowedByWords({ exec, rules }: Case, command: string, commands: readonly ShellCommand[]): boolean {
+    const exact = rules.filter((rule) => rule.decision === 'allow' && rule.command?.isPrefix === false && isForTool(rule, exec.name))
+    const fits = (one: ShellCommand) => exact.some((rule) => rule.command !== null && matchesCommand(rule.command, one))
+    return exact.some(({ command: rule }) => rule?.words.length === 1 && rule.words[0] === command && commands.length !== 1) || (commands.length === 1 && commands.every(fits))
+  }
+
+  function fitsPath(pattern: string, { path, realPath }: Place, folders: readonly string[]): boolean {
+    const isAbsolute = /^([a-z]:)?[/\\]/i.test(pattern)
+    const matches = pathMatcher([pattern.includes('/') ? pattern : `**/${pattern}`], style)
+    // Both names of a file must fit, so that a link out of an allowed folder opens nothing.
+    if (isAbsolute) return matches(path) !== null && matches(realPath) !== null
+    return folders.some((folder) => isWithin(realPath, folder, style) && matches(relativeTo(realPath, folder, style)) !== null)
+  }
+
+  function ask({ exec }: Case, details: ApprovalDetails): PreExecuteDecision {
+    return { kind: 'ask', reason: `${exec.name} needs approval. ${details.why}`, details }
+  }
+
+  return {
+    decide,
+    noteCreated(exec) {
+      const places = judged.get(exec.token)
+      if (places === undefined || exec.agent === undefined) return
+      const own = created.get(exec.agent.id) ?? new Set()
+      created.set(exec.agent.id, own)
+      for (const { realPath } of places) own.add(realPath)
+    },
+    forget: (agentId) => void created.delete(agentId),
+  }
+}
+
+const isForTool = ({ tool }: Pick<Rule, 'tool'>, name: string) => tool === name || tool === '*'
+
+function allowsCommand(rule: Rule, tool: string, command: ShellCommand): boolean {
+  return rule.decision === 'allow' && isForTool(rule, tool) && rule.path === null && (rule.command === null || matchesCommand(rule.command, command))
+}
+
+function shown({ tool, command, path, decision }: Rule): string {
+  const what = command !== null ? commandRuleText(command) : (path ?? '')
+  return [decision, tool, what].filter((text) => text !== '').join(' ')
+}
+
+const closedWords = (spelling: string, pattern: string) =>
+  `${spelling} looks like a secret and is closed to every tool (${pattern} in bosun.permissions.sensitivePaths). Ask the person for what you need from it.`
+
+const readOnlyWords = (tool: string) => `The session is read-only, so ${tool} may change nothing. The person can choose another mode under the message box.`
+
+const parentOf = (path: string) => path.slice(0, Math.max(path.lastIndexOf('/'), 1))
+
+const sentence = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`

@@ -1,0 +1,156 @@
+import { Emitter } from '../../base/emitter.ts'
+import type { Logger } from '../../capabilities/logger.ts'
+import type { Machine } from '../../capabilities/machine.ts'
+import type { SettingsSource } from '../../capabilities/settings-source.ts'
+import type { Workspace } from '../../capabilities/workspace.ts'
+import type { SandboxMode } from '../log/event.ts'
+import type { UserMessage } from '../log/message.ts'
+import type { Agent } from '../session/agent.ts'
+import type { Session } from '../session/session.ts'
+import type { Settings } from '../settings/settings.ts'
+import { settings as specs, type PermissionRuleSetting } from '../settings/specs.ts'
+import type { Permissions } from './permissions.ts'
+import { createRuleStore, ruleText, type RuleStore } from './rule-store.ts'
+import { parseRule, type Rule, type RuleChoice } from './rules.ts'
+import { createPermissionFold, type SessionPermissions } from './session-permissions.ts'
+import { effectOf, ownEffects, type DescribeEffect, type ToolEffect } from './tool-effects.ts'
+import type { Json } from '../../base/json.ts'
+
+interface Parts {
+  readonly source: SettingsSource
+  readonly settings: Pick<Settings, 'get' | 'onDidChange'>
+  readonly workspace: Workspace
+  readonly machine: Pick<Machine, 'randomId'>
+  readonly logger: Logger
+}
+
+/** What the policy and the approvals ask beyond the public service. */
+export interface PermissionBook extends Permissions {
+  modeIn(session: Session | undefined): SandboxMode
+  policyIn(session: Session): 'ask' | 'never'
+  isTurnOpen(session: Session): boolean
+  /** Rules that hold in a session: the stored ones and its own. */
+  rulesIn(session: Session | undefined): readonly Rule[]
+  effectOf(tool: string, args: Json): ToolEffect
+  /** Keep a rule for as long as its choice says; those of a session live in its log. Errors: the failure of the settings. */
+  keep(choice: RuleChoice): Promise<void>
+  /** Write down what a session starts with: all three facts for a new one, the missing ones for an old one. */
+  pin(session: Session): void
+  track(agent: Agent): void
+  forget(agent: Agent): void
+  dispose(): void
+}
+
+const policyOf = (mode: SandboxMode) => (mode === 'danger-full-access' ? 'never' : 'ask')
+
+/** One book for all sessions of this host. */
+export function createPermissionBook({ source, settings, workspace, machine, logger }: Parts): PermissionBook {
+  const fold = createPermissionFold()
+  const store: RuleStore = createRuleStore(source, logger)
+  const agents = new Map<string, Agent>()
+  const effects = new Map<string, DescribeEffect>(ownEffects)
+  /** Rules of sessions that were taken back while they run. */
+  const revoked = new WeakMap<Session, Set<string>>()
+  const changes = new Emitter<void>((error) => logger.error('A listener for permissions failed.', { error: String(error) }))
+  const tell = () => changes.emit()
+  const undos = [
+    workspace.onDidChangeTrust(tell),
+    settings.onDidChange((key) => {
+      if (key.startsWith('permissions.')) tell()
+    }),
+  ]
+
+  const capped = (mode: SandboxMode): SandboxMode => (workspace.isTrusted() ? mode : 'read-only')
+  const defaultMode = () => capped(settings.get(specs.permissionsDefaultPreset))
+  const modeIn = (session: Session | undefined) => (session === undefined ? defaultMode() : capped(fold(session).mode ?? settings.get(specs.permissionsDefaultPreset)))
+  const ownRules = (session: Session): readonly PermissionRuleSetting[] => {
+    const gone = revoked.get(session)
+    return fold(session).rules.filter((rule) => gone?.has(JSON.stringify(rule)) !== true)
+  }
+
+  function select(sessionId: string, mode: SandboxMode): void {
+    const agent = agents.get(sessionId)
+    if (agent === undefined || agent.isDisposed) throw new Error('This session is not open here. Open it, then change what it may do.')
+    if (!workspace.isTrusted() && mode !== 'read-only') throw new Error('This folder is not trusted, so Bosun may only read. Trust the folder first.')
+    const { session } = agent
+    const before = fold(session)
+    const wasMode = before.mode
+    if (before.preset === mode && wasMode === mode && before.policy === policyOf(mode)) return
+    session.append({ type: 'permission/preset', data: { preset: mode } })
+    appendDiffering(session, mode)
+    if (wasMode !== mode) agent.inject(notice(machine.randomId(), mode))
+    tell()
+  }
+
+  function appendDiffering(session: Session, mode: SandboxMode): void {
+    const { mode: current, policy }: SessionPermissions = fold(session)
+    if (current !== mode) session.append({ type: 'sandbox/mode', data: { mode } })
+    if (policy !== policyOf(mode)) session.append({ type: 'approval/policy', data: { policy: policyOf(mode) } })
+  }
+
+  return {
+    defaultMode,
+    modeIn,
+    modeOf: (sessionId) => modeIn(agents.get(sessionId)?.session),
+    select,
+    policyIn: (session) => (workspace.isTrusted() ? (fold(session).policy ?? policyOf(modeIn(session))) : 'never'),
+    isTurnOpen: (session) => fold(session).isTurnOpen,
+    rulesIn: (session) => [...store.rules(), ...(session === undefined ? [] : ownRules(session).map(parseRule))],
+    rules(sessionId) {
+      const session = sessionId === undefined ? undefined : agents.get(sessionId)?.session
+      const own = session === undefined ? [] : ownRules(session)
+      return [...store.list(), ...own.map((rule) => ({ text: ruleText(rule), scope: 'session' as const, isFromWorkspace: false, rule }))]
+    },
+    async revoke(listed) {
+      if (listed.scope === 'session') {
+        for (const { session } of agents.values()) {
+          const gone = revoked.get(session) ?? new Set()
+          revoked.set(session, gone.add(JSON.stringify(listed.rule)))
+        }
+      } else await store.revoke(listed)
+      tell()
+    },
+    declare(tool, describe) {
+      if (effects.has(tool)) throw new Error(`The effect of ${tool} is declared already.`)
+      effects.set(tool, describe)
+      return () => {
+        if (effects.get(tool) === describe) effects.delete(tool)
+      }
+    },
+    effectOf: (tool, args) => effectOf(effects.get(tool), args),
+    async keep({ scope, rules }) {
+      if (scope !== 'session') await store.add(rules)
+      tell()
+    },
+    pin(session) {
+      if (session.access === 'read-only') return
+      const { preset, mode, policy } = fold(session)
+      const start = mode ?? settings.get(specs.permissionsDefaultPreset)
+      if (preset === undefined) session.append({ type: 'permission/preset', data: { preset: start } })
+      if (mode === undefined) session.append({ type: 'sandbox/mode', data: { mode: start } })
+      if (policy === undefined) session.append({ type: 'approval/policy', data: { policy: policyOf(start) } })
+    },
+    track: (agent) => void agents.set(agent.id, agent),
+    forget: (agent) => void agents.delete(agent.id),
+    onDidChange: (listener) => changes.listen(listener),
+    dispose: () => undos.forEach((undo) => undo()),
+  }
+}
+
+const modeWords: Readonly<Record<SandboxMode, string>> = {
+  'read-only': 'You may only read. Tools and commands that change anything are refused; plan or explain instead.',
+  'workspace-write': 'You may read the workspace. Changing files and running commands that do more than read asks the person first, unless a rule of theirs allows it.',
+  'danger-full-access': 'You may change files and run commands without asking, except for what throws work away. Be careful.',
+}
+
+/** For the runtime context: what the model may do. */
+export const contextText = (mode: SandboxMode) => `Permission mode: ${mode}. ${modeWords[mode]}`
+
+function notice(id: string, mode: SandboxMode): UserMessage {
+  return {
+    id,
+    role: 'user',
+    content: [{ type: 'text', text: `The person changed your permissions to ${mode}. ${modeWords[mode]}` }],
+    source: { kind: 'plugin', plugin: 'permissions', form: 'notice', summary: `Permissions: ${mode}` },
+  }
+}

@@ -1,0 +1,71 @@
+import type { FileSystem } from '../../capabilities/file-system.ts'
+import type { Logger } from '../../capabilities/logger.ts'
+import type { Machine } from '../../capabilities/machine.ts'
+import type { SettingsSource } from '../../capabilities/settings-source.ts'
+import type { ShellSyntax } from '../../capabilities/shell-syntax.ts'
+import type { Workspace } from '../../capabilities/workspace.ts'
+import type { Dispatcher, Plugin } from '../kernel/plugin.ts'
+import type {} from '../loop/points.ts'
+import type {} from '../prompt/system-prompt.ts'
+import type { PreExecuteDecision } from '../tools/definition.ts'
+import type {} from '../tools/service.ts'
+import { createApprovals } from './approvals.ts'
+import { createJudge } from './judge.ts'
+import { contextText, createPermissionBook } from './permissions-service.ts'
+
+export interface PolicyParts {
+  readonly dispatch: Dispatcher
+  readonly source: SettingsSource
+  readonly workspace: Workspace
+  readonly files: Pick<FileSystem, 'resolve'>
+  readonly machine: Machine
+  readonly shellSyntax: ShellSyntax
+  readonly logger: Logger
+  /** Folders of Bosun's own that hold what tools were told to read, such as spilled output. */
+  readonly readableFolders?: () => readonly string[]
+}
+
+/**
+ * What calls may do: provides `permissions` and `approvals` and judges every call before it runs.
+ *
+ * A judge that fails denies: the pipeline makes a failed result of its throw.
+ */
+export function policyPlugin(parts: PolicyParts): Plugin {
+  return {
+    name: 'policy',
+    inject: ['settings'],
+    apply(ctx) {
+      const book = createPermissionBook({ ...parts, settings: ctx.settings })
+      const judge = createJudge({ ...parts, book, settings: ctx.settings, readableFolders: parts.readableFolders ?? (() => []) })
+      ctx.provide('permissions', book)
+      ctx.provide('approvals', createApprovals({ ...parts, book }))
+      ctx.on('agent/created', book.track)
+      ctx.on('agent/session-start', (agent) => book.pin(agent.session))
+      ctx.on('agent/disposed', (agent) => {
+        book.forget(agent)
+        judge.forget(agent.id)
+      })
+      ctx.on('tools/pre-execute', async (exec, next) => stricter(await judge.decide(exec), next))
+      ctx.on('tools/result', (exec, result) => {
+        if (exec.name === 'write' && !result.isError && isCreation(result.value)) judge.noteCreated(exec)
+      })
+      ctx.plugin({
+        name: 'permissions-context',
+        inject: ['systemPrompt'],
+        apply: (inner) => {
+          inner.systemPrompt.runtimeContext({ name: 'permissions', order: 40, text: ({ agent }) => contextText(book.modeIn(agent.session)) })
+        },
+      })
+      return book.dispose
+    },
+  }
+}
+
+/** Other listeners may only make it stricter. */
+async function stricter(own: PreExecuteDecision, next: () => Promise<PreExecuteDecision>): Promise<PreExecuteDecision> {
+  if (own.kind === 'deny') return own
+  const others = await next()
+  return others.kind === 'allow' ? own : others
+}
+
+const isCreation = (value: unknown) => typeof value === 'object' && value !== null && 'operation' in value && value.operation === 'create'

@@ -1,0 +1,67 @@
+import type { SandboxMode, SessionEvent } from '../log/event.ts'
+import type { Session } from '../session/session.ts'
+import type { PermissionRuleSetting } from '../settings/specs.ts'
+import { ruleChoiceFrom } from './rules.ts'
+
+/** What the log of a session says about its permissions. Absent: it says nothing yet. */
+export interface SessionPermissions {
+  preset?: string
+  mode?: SandboxMode
+  policy?: 'ask' | 'never'
+  /** Standing answers until the session ends. */
+  readonly rules: PermissionRuleSetting[]
+  isTurnOpen: boolean
+}
+
+/** Folds each session's log as far as it has come; a call reads only what is new since the last one. */
+export function createPermissionFold(): (session: Session) => SessionPermissions {
+  const folds = new WeakMap<Session, { readonly state: SessionPermissions; seen: number }>()
+  return (session) => {
+    let fold = folds.get(session)
+    if (fold === undefined) {
+      fold = { state: { rules: [], isTurnOpen: false }, seen: 0 }
+      folds.set(session, fold)
+    }
+    if (fold.seen < session.length) {
+      for (const event of session.events(fold.seen)) step(fold.state, event)
+      fold.seen = session.length
+    }
+    return fold.state
+  }
+}
+
+function step(state: SessionPermissions, event: SessionEvent): void {
+  switch (event.type) {
+    case 'permission/preset':
+      state.preset = event.data.preset
+      break
+    case 'sandbox/mode':
+      state.mode = event.data.mode
+      break
+    case 'approval/policy':
+      state.policy = event.data.policy
+      break
+    case 'turn/start':
+      state.isTurnOpen = true
+      break
+    case 'turn/end':
+      state.isTurnOpen = false
+      break
+    case 'approval/decided':
+      state.rules.push(...sessionRules(event.data.rule))
+      break
+    default:
+      break
+  }
+}
+
+function sessionRules(text: string | undefined): readonly PermissionRuleSetting[] {
+  if (text === undefined) return []
+  try {
+    const choice = ruleChoiceFrom(JSON.parse(text) as never)
+    return choice?.scope === 'session' ? choice.rules : []
+  } catch {
+    // Text of another version: a rule that cannot be read allows nothing.
+    return []
+  }
+}

@@ -1,0 +1,96 @@
+import { Minimatch } from 'minimatch'
+import { factsOf } from './known-commands.ts'
+import type { ShellCommand, ShellScript, ShellWord } from './shell-parts.ts'
+
+/** What a script would do, as far as reading it tells. */
+export interface ScriptFacts {
+  /** Commands that are not known to only read; empty for a script that only reads. */
+  readonly acting: readonly ShellCommand[]
+  /** Files that the reading commands and the redirects would read, as they are written. */
+  readonly reads: readonly PathWord[]
+  /** Files that redirects would write, the null device left out. */
+  readonly writes: readonly PathWord[]
+  /** Folders the script changes to. */
+  readonly folders: readonly PathWord[]
+  /** What it throws away for good, in words. */
+  readonly destroys: string | null
+  /** Why reading it does not tell enough, in words; null when it does. */
+  readonly unclear: string | null
+}
+
+export interface PathWord {
+  /** Null when only running tells. */
+  readonly path: string | null
+  readonly isPattern: boolean
+  readonly source: string
+  /** The text of the file would be shown, not its name alone. */
+  readonly showsText: boolean
+}
+
+export function judgeScript({ commands, redirects, assigned, unknown }: ShellScript): ScriptFacts {
+  const facts = commands.map((command) => ({ command, ...factsOf(command) }))
+  const odd = assigned.find((name) => !isHarmlessVariable(name))
+  return {
+    acting: facts.filter(({ isReadOnly }) => !isReadOnly).map(({ command }) => command),
+    reads: [
+      ...facts.flatMap(({ command, changesFolder, isReadOnly, paths }) => (changesFolder || !isReadOnly ? [] : paths.flatMap((word) => pathWords(word, showsText(command))))),
+      ...redirects.filter(({ direction }) => direction === 'read').flatMap(({ target }) => pathWords(target, true)),
+    ],
+    writes: redirects.filter(({ direction, target }) => direction === 'write' && !isDevice(target)).flatMap(({ target }) => pathWords(target, false)),
+    folders: facts.filter(({ changesFolder }) => changesFolder).flatMap(({ paths }) => paths.flatMap((word) => pathWords(word, false))),
+    destroys: facts.find(({ destroys }) => destroys !== null)?.destroys ?? null,
+    unclear: unknown.length > 0 ? `it holds syntax that cannot be judged (${unknown[0]})` : odd !== undefined ? `it sets the variable ${odd}, which changes what commands do` : null,
+  }
+}
+
+/** Every text in a script that may name a file: words, the values of options, what stands behind a colon, and paths inside of quoted programs. */
+export function namedFiles({ commands, redirects }: ShellScript): readonly string[] {
+  const words = [...commands.flatMap((command) => factsOf(command).paths), ...redirects.map(({ target }) => target)]
+  const programs = commands.filter(({ words: [program] }) => interpreters.has(program?.text?.split('/').at(-1) ?? '')).flatMap(({ words }) => words)
+  return [
+    ...words.flatMap(({ text }) => (text === null ? [] : candidates(text))),
+    ...programs.flatMap(({ text }) => (text !== null && /\s|[('"]/.test(text) ? text.split(/[^\w.~/\\@+-]+/) : [])),
+  ].filter((text) => text !== '')
+}
+
+/** A pattern of the shell might be filled with one of the secret-looking names. */
+export function mayMatchSecret(pattern: string, secretPatterns: readonly string[]): boolean {
+  const segments = pattern.split('/')
+  return secretPatterns.some((line) => {
+    if (line.startsWith('!')) return false
+    const probe = line.replace(/^\*\*\//, '').replace(/\/\*\*$/, '').replaceAll('*', 'x').split('/')
+    const tail = segments.slice(-probe.length)
+    // As in the shell, a star is no leading dot.
+    return tail.length === probe.length && new Minimatch(tail.join('/'), { platform: 'linux', dot: false, nonegate: true, nocomment: true }).match(probe.join('/'))
+  })
+}
+
+const interpreters = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'fish', 'eval', 'python', 'python3', 'node', 'deno', 'bun', 'perl', 'ruby', 'php', 'ssh', 'sudo', 'env', 'xargs', 'awk', 'gawk', 'trap', 'watch', 'su', 'pwsh'])
+
+/** Programs that show names, sizes and counts of files and not what stands in them. */
+const namesOnly = new Set(['ls', 'stat', 'du', 'df', 'file', 'wc', 'find', 'tree', 'realpath', 'readlink', 'md5sum', 'sha1sum', 'sha256sum', 'sha512sum', 'cksum'])
+const showsText = ({ words: [program] }: ShellCommand) => !namesOnly.has(program?.text ?? '')
+
+function pathWords(word: ShellWord, showsText: boolean): readonly PathWord[] {
+  const make = (path: string | null): PathWord => ({ path, isPattern: word.isPattern, source: word.source, showsText })
+  if (word.text === null) return [make(null)]
+  if (!word.text.startsWith('-')) return [make(word.text)]
+  // An option names a file only by its value.
+  return candidates(word.text).filter((text) => text.includes('/')).map(make)
+}
+
+function candidates(text: string): readonly string[] {
+  const afterOption = /^-[A-Za-z](.+)$/.exec(text)?.[1]
+  const afterEquals = /=(.+)$/s.exec(text)?.[1]
+  const behindColon = /^[^/\\]*:(.+)$/s.exec(text)?.[1]
+  const behindAt = /^@(.+)$/s.exec(afterEquals ?? text)?.[1]
+  return [text.startsWith('-') ? undefined : text, afterOption, afterEquals, behindColon, behindAt].filter((value) => value !== undefined)
+}
+
+const isDevice = ({ text }: ShellWord) => text !== null && /^\/dev\/(null|stdout|stderr|tty|fd\/\d+)$/.test(text)
+
+/** Names in small letters belong to the script; of the others only those that change how things are shown. */
+function isHarmlessVariable(name: string): boolean {
+  if (/^(https?|ftp|all|no)_proxy$/.test(name)) return false
+  return /^[a-z_][a-z0-9_]*$/.test(name) || /^(CI|DEBUG|FORCE_COLOR|NO_COLOR|CLICOLOR|CLICOLOR_FORCE|TERM|COLUMNS|LINES|LANG|LANGUAGE|LC_\w+|TZ|NODE_ENV|RUST_BACKTRACE|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE)$/.test(name)
+}

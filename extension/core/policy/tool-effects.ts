@@ -1,0 +1,42 @@
+import type { Json, JsonObject } from '../../base/json.ts'
+
+/** What a call would do to the world, as far as its arguments say. */
+export type ToolEffect =
+  /** Nothing outside the session. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'read'; readonly paths: readonly string[] }
+  | { readonly kind: 'edit'; readonly paths: readonly string[] }
+  | { readonly kind: 'shell'; readonly shell: 'bash' | 'pwsh'; readonly command: string; readonly workdir: string | null }
+  /** Nobody knows: tools of others. */
+  | { readonly kind: 'unknown' }
+
+export type DescribeEffect = (args: JsonObject) => ToolEffect
+
+/** The effects of Bosun's own tools; whoever adds a tool may add its effect with `permissions.declare`. */
+export const ownEffects: ReadonlyMap<string, DescribeEffect> = new Map<string, DescribeEffect>([
+  ['read', (args) => ({ kind: 'read', paths: [text(args, 'file_path')] })],
+  ['glob', (args) => ({ kind: 'read', paths: [text(args, 'path', '.')] })],
+  ['grep', (args) => ({ kind: 'read', paths: [text(args, 'path', '.')] })],
+  ['write', (args) => ({ kind: 'edit', paths: [text(args, 'file_path')] })],
+  ['edit', (args) => ({ kind: 'edit', paths: [text(args, 'file_path')] })],
+  ['bash', (args) => shell('bash', args)],
+  ['pwsh', (args) => shell('pwsh', args)],
+  ...['todo_write', 'ask_user_question', 'job_list', 'job_output', 'job_kill', 'run_code'].map((name) => [name, () => ({ kind: 'none' as const })] as const),
+])
+
+/** Arguments that are no object say nothing, so the call is judged as unknown. */
+export function effectOf(describe: DescribeEffect | undefined, args: Json): ToolEffect {
+  const isObject = typeof args === 'object' && args !== null && !Array.isArray(args)
+  // The check above leaves objects; the type system cannot tell them from read-only arrays.
+  return describe === undefined || !isObject ? { kind: 'unknown' } : describe(args as JsonObject)
+}
+
+function shell(shell: 'bash' | 'pwsh', args: JsonObject): ToolEffect {
+  const workdir = text(args, 'workdir', '')
+  return { kind: 'shell', shell, command: text(args, 'command'), workdir: workdir === '' ? null : workdir }
+}
+
+function text(args: JsonObject, name: string, fallback = ''): string {
+  const value = Object.hasOwn(args, name) ? args[name] : undefined
+  return typeof value === 'string' ? value : fallback
+}
