@@ -25,8 +25,8 @@ export async function ensureInstalled() {
  * Run a script of this project with the Node 24 that is installed with the packages, and end with its exit code.
  * Signals reach it first, so that it can stop what it started.
  */
-export async function becomeScript(script, args) {
-  process.exit(await runToEnd(installedNode(), [join(root, script), ...args], 'inherit'))
+export async function becomeScript(script, args, cwd = root) {
+  process.exit(await runToEnd(installedNode(), [join(root, script), ...args], 'inherit', cwd))
 }
 
 export function installedNode() {
@@ -34,12 +34,12 @@ export function installedNode() {
 }
 
 /** Resolves with the exit code; a signal counts as shells count it. */
-export function runToEnd(command, args, stdio) {
+export function runToEnd(command, args, stdio, cwd = root) {
   const path = `${join(root, 'node_modules/.bin')}${isWindows ? ';' : ':'}${process.env.PATH}`
-  const child = spawn(command, args, { cwd: root, stdio, env: { ...process.env, PATH: path }, shell: isWindows && command.endsWith('.cmd') })
+  const child = spawn(command, args, { cwd, stdio, env: { ...process.env, PATH: path }, shell: isWindows && command.endsWith('.cmd') })
   const forward = (signal) => {
-    // At a terminal Ctrl-C has reached the child too; a second one does no harm, and without a terminal it is the first.
-    child.kill(signal)
+    // At a terminal, Ctrl-C has reached the child already.
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, forward)
   // npm does not always pass a signal on before it dies of it.

@@ -91,8 +91,14 @@ function stopProgramsAtExit(): void {
   process.once('exit', () => {
     for (const { child } of running) signalGroup(child, 'SIGKILL')
   })
-  const stopAll = (code: number) => void Promise.all([...running].map(({ child }) => stopProgram(child))).then(() => process.exit(code))
-  for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]] as const) process.once(signal, () => stopAll(code))
+  let isStopping = false
+  // A second signal, as when a terminal and a parent both pass Ctrl-C on, must not cut the stopping short.
+  const stopAll = (code: number) => {
+    if (isStopping) return
+    isStopping = true
+    void Promise.all([...running].map(({ child }) => stopProgram(child))).then(() => process.exit(code))
+  }
+  for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]] as const) process.on(signal, () => stopAll(code))
   // Under npm, a parent that has died without a word counts as a signal.
   const parent = process.ppid
   if (process.env['npm_lifecycle_event'] !== undefined && process.platform !== 'win32') {

@@ -12,8 +12,7 @@ if (!isBuilt()) {
   if (code !== 0) process.exit(1)
 }
 // The person's folder, not the repository, is where relative paths start.
-process.chdir(process.env.INIT_CWD ?? process.cwd())
-await becomeScript('dist/headless.js', process.argv.slice(2))
+await becomeScript('dist/headless.js', process.argv.slice(2), process.env.INIT_CWD ?? process.cwd())
 
 function isBuilt() {
   const built = join(root, 'dist/headless.js')

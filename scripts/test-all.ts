@@ -19,8 +19,8 @@ const steps: readonly Step[] = [
   { name: 'lint', args: [bin('oxlint/bin/oxlint'), '--quiet', '.'] },
 ]
 const suites: readonly Step[] = [
-  { name: 'vitest', args: [bin('vitest/vitest.mjs'), 'run', '--reporter=dot', '--reporter=json', `--outputFile.json=${vitestReport}`] },
-  { name: 'editor', args: ['scripts/test-editor.ts'] },
+  { name: 'vitest', args: [bin('vitest/vitest.mjs'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${vitestReport}`] },
+  { name: 'editor', args: ['scripts/test-editor.ts', '--no-build'] },
   { name: 'e2e', args: ['scripts/test-e2e.ts', '--no-build'] },
 ]
 
@@ -49,7 +49,7 @@ async function succeeds({ name, args }: Step): Promise<boolean> {
   console.log(`\n> ${name}`)
   const startedAt = performance.now()
   try {
-    await run(process.execPath, args, { cwd: root, output: 'show' })
+    await run(process.execPath, args, { cwd: root, output: 'show', ...(process.stdout.isTTY ? {} : { env: { NO_COLOR: '1', FORCE_COLOR: undefined } }) })
     return true
   } catch (error) {
     console.log(error instanceof Error ? error.message : error)

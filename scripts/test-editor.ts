@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
+import { run } from './child-process.ts'
 import { chromiumArgs, findChromium } from './chromium.ts'
 import { bundleEditorTests, editorTestsFile, eventsVariable, EditorTestLog } from './editor-tests.ts'
 import { root } from './root.ts'
@@ -12,16 +13,21 @@ import { installVscodeServer, startVscodeServer, type VscodeServer } from './vsc
 /*
  * Run the suites of test/editor inside the extension host of a real VS Code.
  *
- * Usage: `npm run test:editor -- [PART_OF_A_PATH] [--grep TITLE] [--verbose]`
+ * Usage: `npm run test:editor -- [PART_OF_A_PATH] [--grep TITLE] [--verbose] [--no-build]`
  */
 const limitMs = 10 * 60_000
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { grep: { type: 'string' }, verbose: { type: 'boolean', default: false } },
+  options: {
+    grep: { type: 'string' },
+    verbose: { type: 'boolean', default: false },
+    'no-build': { type: 'boolean', default: false },
+  },
 })
 
 await installVscodeServer(console.log)
 const executablePath = await findChromium(console.log)
+if (!values['no-build']) await run(process.execPath, [join(root, 'scripts/build.ts'), '--dev'])
 await bundleEditorTests({ filter: positionals[0] ?? '', grep: values.grep })
 
 const scratch = await mkdtemp(join(tmpdir(), 'bosun-editor-'))
