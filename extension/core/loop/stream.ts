@@ -21,10 +21,10 @@ export async function readAnswer(parts: {
 }): Promise<StreamOutcome> {
   const { stream, signal, assembly, chunks } = parts
   const iterator = stream[Symbol.asyncIterator]()
-  const next = createInterruptible(iterator, signal)
+  const race = createRace(signal)
   try {
     while (!assembly.finish) {
-      const step = await next()
+      const step = await race.run(iterator.next())
       if (signal.aborted || step === 'interrupted') return { kind: 'cancelled' }
       if (step.done) return { kind: 'failed', failure: closedEarly }
       chunks.add(step.value)
@@ -35,24 +35,26 @@ export async function readAnswer(parts: {
     if (signal.aborted) return { kind: 'cancelled' }
     throw error
   } finally {
+    race.end()
     // Whatever the stream still has to clean up is its own affair; nobody waits for it and its failure changes nothing.
     iterator.return?.().catch(() => {})
   }
 }
 
-/** `next()` of the iterator, or `interrupted` as soon as the signal fires. */
-function createInterruptible(iterator: AsyncIterator<StreamChunk>, signal: AbortSignal) {
+/** Waits for one piece of work at a time, or for the signal. One listener for the whole stream, gone with it: a turn has many streams. */
+function createRace(signal: AbortSignal) {
   let interrupt = () => {}
-  signal.addEventListener('abort', () => interrupt(), { once: true })
-  return () =>
-    new Promise<IteratorResult<StreamChunk> | 'interrupted'>((resolve, reject) => {
-      if (signal.aborted) {
-        resolve('interrupted')
-        return
-      }
-      interrupt = () => resolve('interrupted')
-      iterator.next().then(resolve, reject)
-    })
+  const onAbort = () => interrupt()
+  signal.addEventListener('abort', onAbort, { once: true })
+  return {
+    run: <T>(work: Promise<T>) =>
+      new Promise<T | 'interrupted'>((resolve, reject) => {
+        interrupt = () => resolve('interrupted')
+        if (signal.aborted) interrupt()
+        work.then(resolve, reject)
+      }),
+    end: () => signal.removeEventListener('abort', onAbort),
+  }
 }
 
 function outcomeOf(assembly: AnswerAssembly): StreamOutcome {

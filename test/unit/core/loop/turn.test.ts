@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import type { StreamChunk } from '../../../../extension/core/model/contract.ts'
+import type { ModelRequest, StreamChunk } from '../../../../extension/core/model/contract.ts'
 import { createLoopRig, failOnce, fakeTool, lineOf, linesOf, prompt, settled, textOf } from '../../../support/loop-rig.ts'
 import type { LoopRigOptions } from '../../../support/loop-rig.ts'
 import { callParts, callTools, createScriptedAdapter, failWith, sayText, someUsage, textParts } from '../../../support/scripted-adapter.ts'
@@ -138,6 +139,17 @@ describe('a turn', () => {
     expect(story().slice(3, -2)).toEqual([
       'assistant look(a) nope(b)', 'call a look', 'result a ok', 'call b nope', 'result b UNKNOWN_TOOL', 'step end', 'step 2', 'assistant sorry',
     ])
+  })
+
+  it('of many steps piles nothing up on its signal', async () => {
+    const counts: number[] = []
+    const steps = Array.from({ length: 30 }, (_, index) => ({ signal }: ModelRequest) => {
+      counts.push(getEventListeners(signal, 'abort').length)
+      return index === 29 ? sayText('done') : callTools(look(`c${index}`), act(`d${index}`))
+    })
+    const { say } = await setUp({ answers: steps })
+    await say('go')
+    expect(counts.at(-1)).toBe(counts[1])
   })
 
   it('gives calls that share an id ids of their own, also over steps', async () => {
