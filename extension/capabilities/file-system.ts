@@ -35,6 +35,7 @@ export interface FileSystem {
    * Errors: as `readText`, without `FS_TOO_LARGE`.
    */
   readLines(target: FileTarget, window: LineWindow, signal?: AbortSignal): Promise<FileLines>
+  /** As it would be stored now: of a document with unsaved changes the bytes that saving it would write. */
   readBytes(target: FileTarget, options: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<Uint8Array>
   /** Names in a folder with their kind, sorted by name. */
   readDirectory(target: FileTarget, signal?: AbortSignal): Promise<readonly DirectoryEntry[]>

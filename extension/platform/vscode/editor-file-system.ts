@@ -121,6 +121,8 @@ export class EditorFileSystem implements FileSystem {
     const { kind, size } = await this.stat(target, signal)
     if (kind !== 'file') throw notRegular(target.spelling, kind)
     if (size > maxBytes) throw tooLarge(target.spelling, size, maxBytes)
+    const document = await this.#documents.find(target)
+    if (document?.isDirty === true) return (await storedBuffer(document)).bytes
     const bytes = await withFileErrors(target, async () => await vscode.workspace.fs.readFile(uriOf(target)))
     checkNotAborted(signal)
     if (bytes.length > maxBytes) throw tooLarge(target.spelling, bytes.length, maxBytes)
