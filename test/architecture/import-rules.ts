@@ -121,3 +121,16 @@ function rootProblems(path: string, target: Target, at: string): readonly string
     return [`${at}: the composition must run without an editor; main.ts hands the editor's providers in`]
   return []
 }
+
+/** Folders whose code takes time, chance and the network from capabilities only. */
+const pureFolders = ['base', 'protocol', 'capabilities', 'core', 'features', 'tools', 'host'].map((room) => `extension/${room}/`)
+const ambient = /(?<![.\w])(?:Date\.now|Math\.random|performance\.now|crypto\.randomUUID|setTimeout|setInterval|fetch)(?=\()|new Date\(\)/g
+
+/** Where a file that must run under a fake clock and network reaches for the real ones. */
+export function ambientProblems({ path, text }: SourceFile): readonly string[] {
+  if (!pureFolders.some((folder) => path.startsWith(folder))) return []
+  return [...text.matchAll(ambient)].map(
+    ({ 0: name, index }) =>
+      `${path}:${text.slice(0, index).split('\n').length} uses ${name}: time, chance and the network come from capabilities, so that tests decide them`,
+  )
+}

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { importProblems } from './import-rules.ts'
+import { ambientProblems, importProblems } from './import-rules.ts'
 import { importsOf, sourceFiles } from './source-files.ts'
 
 describe('the house', () => {
   it('keeps every import inside the import table', () => {
     expect(sourceFiles('extension', 'webview').flatMap(importProblems)).toEqual([])
+  })
+  it('takes time, chance and the network from capabilities', () => {
+    expect(sourceFiles('extension').flatMap(ambientProblems)).toEqual([])
   })
 })
 
@@ -85,6 +88,18 @@ describe('the import table', () => {
     ['extension/base/json.ts', "import { x } from './text'", './text: a relative import names its file with the extension'],
   ]
   it.each(forbidden)('%s may not say %s', (path, text, problem) => check(path, text, [problem]))
+})
+
+describe('ambient facts', () => {
+  const check = (path: string, text: string, names: readonly string[]) =>
+    expect(ambientProblems({ path, text })).toEqual(
+      names.map((name) => `${path}:1 uses ${name}: time, chance and the network come from capabilities, so that tests decide them`),
+    )
+
+  it('are refused in the core', () => check('extension/core/loop/turn.ts', 'const at = Date.now(), day = new Date()', ['Date.now', 'new Date()']))
+  it('are refused in tools', () => check('extension/tools/a.ts', 'setTimeout(f, 1); fetch(url)', ['setTimeout', 'fetch']))
+  it('may come from a capability', () => check('extension/core/loop/turn.ts', 'clock.setTimeout(f, 1); http.fetch(url); new Date(at)', []))
+  it('are what platforms are for', () => check('extension/platform/node/clock.ts', 'Date.now()', []))
 })
 
 describe('reading imports', () => {
