@@ -6,6 +6,8 @@ import { createRetryPlugin } from './core/loop/retry.ts'
 import type { ModelAdapter } from './core/model/contract.ts'
 import { modelProvidersPlugin } from './core/model/providers-plugin.ts'
 import { modelsPlugin } from './core/model/registry.ts'
+import { policyPlugin } from './core/policy/plugin.ts'
+import { searchWithoutSecrets } from './core/policy/search-without-secrets.ts'
 import { createPresetsPlugin } from './core/presets/service.ts'
 import { createPromptSectionsPlugin } from './core/prompt/sections.ts'
 import { createSystemPromptPlugin } from './core/prompt/service.ts'
@@ -68,6 +70,11 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
         }),
     }),
 
+    policyPlugin({
+      dispatch, source: world.settings, workspace, files, machine, logger,
+      shellSyntax: world.shellSyntax,
+      readableFolders: (sessionId) => [blobs.spillFolder(sessionId)],
+    }),
     timeOutGuard({ clock }),
     durableTools,
     spillGuard({ blobs, logger, maxInlineBytes: setting('toolsMaxInlineBytes') }),
@@ -77,7 +84,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     jobsPlugin({ clock, logger, machine }),
 
     fileTools({ files, blobs }),
-    searchTools({ search, files, workspace, blobs, logger }),
+    searchTools({ search: searchWithoutSecrets(search, { sensitivePaths: setting('permissionsSensitivePaths'), machine }), files, workspace, blobs, logger }),
     shellTools({
       processes, files, blobs, clock, machine, shellPath: setting('shellPath'), timeoutMs: setting('shellTimeoutMs'),
     }),

@@ -8,7 +8,7 @@ import type { Settings } from '../settings/settings.ts'
 import { settings as specs } from '../settings/specs.ts'
 import type { ApprovalDetails, Execution, PreExecuteDecision } from '../tools/definition.ts'
 import { alwaysForCommands, alwaysForEdit, alwaysForRead, alwaysForText, alwaysForTool } from './always-choices.ts'
-import { absolutePath, isWithin, pathMatcher, relativeTo, type PathStyle } from './paths.ts'
+import { absolutePath, isWithin, pathMatcher, relativeTo, styleOf, type PathStyle } from './paths.ts'
 import type { PermissionBook } from './permissions-service.ts'
 import { commandRuleText, matchesCommand, type Rule } from './rules.ts'
 import { judgeScript, mayMatchSecret, namedFiles, type PathWord, type ScriptFacts } from './shell/judge-script.ts'
@@ -24,7 +24,7 @@ interface Parts {
   readonly shellSyntax: ShellSyntax
   readonly logger: Logger
   /** Folders of Bosun's own that hold what tools were told to read, such as spilled output. */
-  readonly readableFolders: () => readonly string[]
+  readonly readableFolders: (sessionId: string) => readonly string[]
 }
 
 export interface Judge {
@@ -60,7 +60,7 @@ const deny = (reason: string, code?: string): PreExecuteDecision => ({ kind: 'de
 
 export function createJudge(parts: Parts): Judge {
   const { book, settings, workspace, files, machine, shellSyntax, logger } = parts
-  const style: PathStyle = { isWindows: machine.platform === 'win32', ignoresCase: machine.platform !== 'linux' }
+  const style: PathStyle = styleOf(machine)
   const created = new Map<string, Set<string>>()
   const judged = new WeakMap<Execution['token'], readonly Place[]>()
   let secrets: { readonly patterns: readonly string[]; readonly match: (path: string) => string | null } | undefined
@@ -270,7 +270,8 @@ export function createJudge(parts: Parts): Judge {
 
   const isInside = (path: string, folders: readonly string[]) => folders.some((folder) => isWithin(path, folder, style))
   const isTemporary = (path: string) => [machine.tempFolder, ...(style.isWindows ? [] : ['/tmp', '/private/tmp'])].some((folder) => isWithin(path, folder, style))
-  const isReadable = (path: string, { folders }: Case) => isInside(path, [...folders, ...parts.readableFolders()]) || isTemporary(path)
+  const isReadable = (path: string, { folders, exec: { agent } }: Case) =>
+    isInside(path, folders) || isTemporary(path) || (agent !== undefined && isInside(path, parts.readableFolders(agent.id)))
   const isRealInside = async (path: string, whole: Case) => isReadable((await realPath(path, path, whole.exec.signal)) ?? path, whole)
 
   const holdsIn = ({ folder }: Rule, folders: readonly string[]) => folder === null || folders.some((path) => isWithin(path, folder, style))

@@ -7,6 +7,11 @@ export interface PathStyle {
   readonly ignoresCase: boolean
 }
 
+export const styleOf = ({ platform }: { readonly platform: 'linux' | 'darwin' | 'win32' }): PathStyle => ({
+  isWindows: platform === 'win32',
+  ignoresCase: platform !== 'linux',
+})
+
 /** An absolute path, `.` and `..` taken out; a URI stays as it is. */
 export function absolutePath(path: string, cwd: string, { isWindows }: PathStyle): string {
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path)) return path

@@ -22,7 +22,7 @@ export interface PolicyParts {
   readonly shellSyntax: ShellSyntax
   readonly logger: Logger
   /** Folders of Bosun's own that hold what tools were told to read, such as spilled output. */
-  readonly readableFolders?: () => readonly string[]
+  readonly readableFolders?: (sessionId: string) => readonly string[]
 }
 
 /**
