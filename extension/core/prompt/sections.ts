@@ -1,11 +1,11 @@
 import type { Machine } from '../../capabilities/machine.ts'
 import type { Workspace, WorkspaceSnapshot } from '../../capabilities/workspace.ts'
-import type { Context, Plugin } from '../kernel/plugin.ts'
+import type { Plugin } from '../kernel/plugin.ts'
 import type { Agent } from '../session/agent.ts'
 import type { PromptContext } from './system-prompt.ts'
 
 /**
- * What Bosun says to every model: who it is, how it works, which tool for what, where it runs.
+ * What Bosun says to every model: who it is, how it works, where it runs. What one tool needs said, its family says.
  *
  * Facts that change (trust, the editor's state) go into the runtime context, so that the prompt stays the same byte for byte.
  * Orders: runtime specification 14.1.
@@ -19,7 +19,8 @@ export function createPromptSectionsPlugin(world: { readonly machine: Machine; r
       systemPrompt.section({ name: 'identity', order: -100, text: identity })
       systemPrompt.section({ name: 'work', order: -50, text: work })
       systemPrompt.section({ name: 'environment', order: -10, text: (context) => environment(context, world.machine) })
-      systemPrompt.section({ name: 'tools', order: 98, text: ({ scope }) => toolGuidance(visibleNames(ctx, scope)) })
+      systemPrompt.section({ name: 'tools', order: 98, text: ({ scope }) => (ctx.tools.schemas(scope).length > 1 ? together : undefined) })
+      systemPrompt.section({ name: 'task-list', order: 107, tools: ['todo_write'], text: taskList })
       systemPrompt.runtimeContext({ name: 'trust', order: 5, text: () => (world.workspace.isTrusted() ? undefined : untrusted) })
       systemPrompt.runtimeContext({ name: 'workspace', order: 10, text: createWorkspaceText(world.workspace) })
     },
@@ -48,26 +49,10 @@ function environment({ model }: PromptContext, { platform, bash, pwsh }: Machine
 
 const platformNames: Readonly<Record<Machine['platform'], string>> = { linux: 'Linux', darwin: 'macOS', win32: 'Windows' }
 
-/** One line where it helps, and only about tools that are there. */
-function toolGuidance(names: ReadonlySet<string>): string | undefined {
-  const has = (...wanted: readonly string[]) => wanted.every((name) => names.has(name))
-  const shell = ['bash', 'pwsh'].find((name) => names.has(name))
-  const lines = [
-    names.size > 1 && 'Calls that do not depend on each other go into one message; they are run together where that is safe.',
-    has('read', 'grep', 'glob') &&
-      `Find files with \`glob\`, text with \`grep\`, and look with \`read\`${shell ? `, not with \`${shell}\`` : ''}. Read wide enough at once instead of many small pieces.`,
-    has('edit') &&
-      `Read a file before you change it. Change with \`edit\`${has('write') ? '; `write` is for new files and complete rewrites' : ''}. Text to replace must stand in the file exactly so. When a file changed meanwhile, read it again.`,
-    shell && `\`${shell}\` is for programs: tests, builds, git. Each call starts fresh; name another folder by argument rather than with \`cd\`.`,
-    has('todo_write') && 'Keep a list with `todo_write` when the work has three or more steps: one in progress, done ones marked at once.',
-    has('ask_user_question') && '`ask_user_question` is for choices that only the person can make.',
-  ].filter((line) => typeof line === 'string')
-  return lines.length === 0 ? undefined : ['# Tools', ...lines.map((line) => `- ${line}`)].join('\n')
-}
+const together = `# Tools
+Calls that do not depend on each other go into one message; they run together where that is safe. Read wide enough at once instead of in many small pieces.`
 
-function visibleNames(ctx: Context, scope: PromptContext['scope']): ReadonlySet<string> {
-  return new Set(ctx.tools.schemas(scope).map(({ name }) => name))
-}
+const taskList = 'Keep a list with todo_write when the work has three or more steps: one in progress, finished ones marked at once.'
 
 const untrusted =
   'The person has not trusted this workspace: nothing may be changed or run. Only reading tools work; calls to others are refused. Suggest trusting the workspace when the task needs more.'

@@ -2,6 +2,7 @@ import type { Undo } from '../../base/undo.ts'
 import { everyLayer } from '../kernel/plugin.ts'
 import type { Context, Dispatcher, Plugin, ScopeKey } from '../kernel/plugin.ts'
 import { scopeChain } from '../kernel/scope-chain.ts'
+import type { Tools } from '../tools/service.ts'
 import { interpolate } from './interpolate.ts'
 import type { PromptContext, PromptSection, RuntimeContextSection, SystemPrompt } from './system-prompt.ts'
 
@@ -10,7 +11,7 @@ export function createSystemPromptPlugin({ dispatch }: { readonly dispatch: Disp
   return {
     name: 'system-prompt',
     apply(ctx) {
-      const prompt = new PromptLayers(dispatch)
+      const prompt = new PromptLayers(dispatch, () => ctx.get('tools'))
       ctx.provide('systemPrompt', (user: Context) => new SystemPromptView(prompt, user))
     },
   }
@@ -54,9 +55,11 @@ class PromptLayers {
   readonly runtime = new Layers<RuntimeContextSection>()
   readonly #omitting = new Map<ScopeKey, number>()
   readonly #dispatch: Dispatcher
+  readonly #tools: () => Tools | undefined
 
-  constructor(dispatch: Dispatcher) {
+  constructor(dispatch: Dispatcher, tools: () => Tools | undefined) {
     this.#dispatch = dispatch
+    this.#tools = tools
   }
 
   announce(): void {
@@ -85,7 +88,8 @@ class PromptLayers {
   }
 
   #render(context: PromptContext): readonly { readonly name: string; readonly text: string }[] {
-    const visible = this.sections.visible(context.scope)
+    const hasTool = (name: string) => this.#tools()?.get(name, context.scope) !== undefined
+    const visible = this.sections.visible(context.scope).filter(({ tools }) => tools === undefined || tools.every(hasTool))
     const complete = visible.filter(({ isComplete }) => isComplete)
     if (complete.length > 1) {
       throw new Error(`The prompt sections ${complete.map(({ name }) => name).join(' and ')} both want to be the whole prompt; only one can.`)

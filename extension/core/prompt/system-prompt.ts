@@ -10,6 +10,8 @@ export interface PromptSection {
   readonly text: string | ((context: PromptContext) => string | undefined)
   /** Replaces all others; two of them are an error. */
   readonly isComplete?: true
+  /** Said only to agents that see all of these tools. */
+  readonly tools?: readonly string[]
 }
 
 /** Facts that change; they form one user message, sent again only when the text differs from the last one the model still sees. */

@@ -15,11 +15,12 @@ export const fileTools = (needs: { readonly files: FileSystem; readonly blobs: P
   apply(ctx) {
     const all = { ...needs, observations: ctx.observations }
     for (const tool of [createRead(all), createWrite(all), createEdit(all)]) ctx.tools.register(tool)
-    ctx.systemPrompt.section({ name: 'read', order: 100, text: 'Read files with read, not with cat, head or sed in a shell.' })
-    ctx.systemPrompt.section({ name: 'write', order: 101, text: 'Read an existing file before you write or edit it. Prefer edit to write for files that exist.' })
+    ctx.systemPrompt.section({ name: 'read', order: 100, tools: ['read'], text: 'Read files with read, not with cat, head or sed in a shell.' })
+    ctx.systemPrompt.section({ name: 'write', order: 101, tools: ['write', 'edit'], text: 'Read an existing file before you write or edit it. Prefer edit to write for files that exist.' })
     ctx.systemPrompt.section({
       name: 'edit',
       order: 102,
+      tools: ['edit'],
       text: 'When edit says that a file changed, the person or a program changed it: read it again and keep their change.',
     })
   },

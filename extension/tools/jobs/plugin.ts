@@ -15,6 +15,7 @@ export const jobTools: Plugin = {
     ctx.systemPrompt.section({
       name: 'jobs',
       order: 106,
+      tools: ['job_list'],
       text: 'Start servers and other long work with run_in_background. You are told when a background job ends; do not poll for it.',
     })
   },

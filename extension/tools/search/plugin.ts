@@ -11,6 +11,6 @@ export const searchTools = (needs: SearchToolNeeds): Plugin => ({
   apply(ctx) {
     ctx.tools.register(createGlob(needs))
     ctx.tools.register(createGrep(needs))
-    ctx.systemPrompt.section({ name: 'search', order: 103, text: 'Find files with glob and text with grep rather than with find or grep in a shell.' })
+    ctx.systemPrompt.section({ name: 'search', order: 103, tools: ['glob', 'grep'], text: 'Find files with glob and text with grep rather than with find or grep in a shell.' })
   },
 })

@@ -40,6 +40,7 @@ export function shellTools({ machine, shellPath, timeoutMs, ...needs }: ShellToo
       ctx.systemPrompt.section({
         name: 'shell',
         order: 105,
+        tools: [dialect.name],
         text: `A ${dialect.name} result that ends without an [exit code: …], [killed …] or [timed out …] line means success; check for one before you go on.`,
       })
     },

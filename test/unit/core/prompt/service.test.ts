@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { createKernel } from '../../../../extension/core/kernel/kernel.ts'
 import { createSystemPromptPlugin } from '../../../../extension/core/prompt/service.ts'
 import type { PromptContext } from '../../../../extension/core/prompt/system-prompt.ts'
+import { createToolsPlugin } from '../../../../extension/core/tools/registry.ts'
 import { createFakeAgent } from '../../../support/fake-agent.ts'
+import { fakeTool } from '../../../support/loop-rig.ts'
 import { createRecordingLogger } from '../../../support/quiet-logger.ts'
 
 function setUp() {
@@ -96,6 +98,17 @@ describe('sections', () => {
       sections: [...(await next()).sections, { name: 'more', text: `${sections.length} before` }],
     }))
     expect((await assemble()).system).toBe('a\n\n1 before')
+  })
+  it('about tools are said only to agents that see all of them', async () => {
+    const { kernel, inAgent, systemPrompt, scope, assemble } = setUp()
+    systemPrompt.section({ name: 'a', order: 0, tools: ['read', 'grep'], text: 'read and grep' })
+    expect(await assemble()).toEqual(nothing)
+    kernel.root.plugin(createToolsPlugin({ dispatch: kernel.dispatch, randomId: () => 't' }))
+    kernel.root.tools.register(fakeTool('read'))
+    kernel.root.scoped(scope).tools.register(fakeTool('grep'))
+    inAgent.section({ name: 'b', order: 1, tools: [], text: 'b' })
+    expect((await assemble()).system).toBe('read and grep\n\nb')
+    expect((await assemble({ scope: kernel.createScope('other', null) })).system).toBe('')
   })
   it('are announced when they come and when they go, to listeners of all layers', () => {
     const { kernel, systemPrompt, scope } = setUp()
