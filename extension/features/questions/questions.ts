@@ -1,57 +1,92 @@
 import { Emitter } from '../../base/emitter.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { Logger } from '../../capabilities/logger.ts'
+import type { EventDraft, EventMap } from '../../core/log/event.ts'
+import type { UserMessage } from '../../core/log/message.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import { problemOfAnswers } from './check-answers.ts'
 import { QuestionError } from './error.ts'
-import type { Answer, PendingQuestions, Questions } from './service.ts'
+import type { Answer, PendingQuestions, Question, Questions } from './service.ts'
+
+type Outcome = readonly Answer[] | QuestionError
 
 interface Waiting extends PendingQuestions {
-  readonly settle: (outcome: readonly Answer[] | QuestionError) => void
+  readonly settle: (outcome: Outcome) => void
+}
+
+export interface QuestionDesk extends Questions {
+  /** Ask again what the log of a resumed session says is open; answers come as a message of their own. */
+  restore(agent: Agent): void
+  /** Withdraw what waits for an agent that goes; its log keeps it open. */
+  withdraw(agent: Agent): void
+  /** Withdraw everything. */
+  dispose(): void
+}
+
+export interface QuestionDeskNeeds {
+  readonly liveAgent: (id: string) => Agent | undefined
+  readonly newId: () => string
+  readonly logger: Logger
 }
 
 /**
  * Holds what waits for the person, until the first valid answer, a close, or the end of the turn.
  *
+ * Each set is logged when it is asked and when it is settled, so one that a closing window cut off is asked again.
  * Source: agent tools specification 3; the checks of `ask` run in the order of that chapter.
  */
-export function createQuestions(needs: {
-  readonly liveAgent: (id: string) => Agent | undefined
-  readonly newId: () => string
-  readonly logger: Logger
-}): Questions & { readonly dispose: () => void } {
+export function createQuestions({ liveAgent, newId, logger }: QuestionDeskNeeds): QuestionDesk {
   const waiting = new Map<string, Waiting>()
-  const changes = new Emitter<void>((error) => needs.logger.error('A listener of the questions failed.', { error: String(error) }))
+  const changes = new Emitter<void>((error) => logger.error('A listener of the questions failed.', { error: String(error) }))
   let hasProvider = false
 
-  const remove = (id: string) => {
-    if (waiting.delete(id)) changes.emit()
+  const put = (set: PendingQuestions, onSettle: (outcome: Outcome) => void) => {
+    const settle = (outcome: Outcome) => {
+      if (!waiting.delete(set.id)) return
+      logSettled(set, outcome)
+      onSettle(outcome)
+      changes.emit()
+    }
+    waiting.set(set.id, { ...set, settle })
+    changes.emit()
+    return settle
   }
-  const closeAll = (error: QuestionError) => {
-    for (const { settle } of [...waiting.values()]) settle(error)
+  const closeAll = (isMeant: (set: Waiting) => boolean) => {
+    for (const set of [...waiting.values()]) if (isMeant(set)) set.settle(withdrawn())
+  }
+  const append = (agent: Agent, event: EventDraft<'question/asked' | 'question/settled'>) => {
+    try {
+      agent.session.append(event)
+    } catch (error) {
+      logger.warn('A question could not be written into its session’s log; a reload would lose it.', { error: String(error) })
+    }
+  }
+  /** What is withdrawn stays open in the log. */
+  const logSettled = ({ id, agent }: PendingQuestions, outcome: Outcome) => {
+    if (outcome instanceof WithdrawnError || agent.isDisposed) return
+    const word = !(outcome instanceof QuestionError) ? 'answered' : outcome.code === 'ASK_CANCELLED' ? 'closed' : 'interrupted'
+    append(agent, { type: 'question/settled', data: { id, outcome: word }, ignorable: true })
   }
 
   return {
     async ask({ agent, callId, questions, signal }) {
       if (signal.aborted) throw interrupted()
       if (questions.length === 0) throw new QuestionError('EMPTY_QUESTIONS', 'There is no question to ask. Give at least one.')
-      if (needs.liveAgent(agent.id) !== agent) throw new QuestionError('CALLER_NOT_LIVE', 'The session that asks is not live any more.')
+      if (liveAgent(agent.id) !== agent) throw new QuestionError('CALLER_NOT_LIVE', 'The session that asks is not live any more.')
       if (agent.owner !== undefined)
         throw new QuestionError('DELEGATED_CALLER', 'A child agent cannot ask the person. Put the open question into your final result instead.')
       if (!hasProvider) throw new QuestionError('NO_PROVIDER', 'Nobody can be asked here. Decide yourself and say what you assumed.')
-      const id = needs.newId()
-      return new Promise<readonly Answer[]>((resolve, reject) => {
-        const onAbort = () => settle(interrupted())
-        const settle = (outcome: readonly Answer[] | QuestionError) => {
-          signal.removeEventListener('abort', onAbort)
-          remove(id)
-          if (outcome instanceof QuestionError) reject(outcome)
-          else resolve(outcome)
-        }
-        signal.addEventListener('abort', onAbort)
-        waiting.set(id, { id, agent, ...(callId !== undefined && { callId }), questions, settle })
-        changes.emit()
-      })
+      const set: PendingQuestions = { id: newId(), agent, ...(callId !== undefined && { callId }), questions }
+      const { promise, resolve, reject } = Promise.withResolvers<readonly Answer[]>()
+      append(agent, { type: 'question/asked', data: { id: set.id, ...(callId !== undefined && { callId }), questions }, ignorable: true })
+      const settle = put(set, (outcome) => (outcome instanceof QuestionError ? reject(outcome) : resolve(outcome)))
+      const onAbort = () => settle(interrupted())
+      signal.addEventListener('abort', onAbort)
+      try {
+        return await promise
+      } finally {
+        signal.removeEventListener('abort', onAbort)
+      }
     },
 
     pending: () => [...waiting.values()].map(({ settle: _settle, ...pending }) => pending),
@@ -79,12 +114,47 @@ export function createQuestions(needs: {
         if (!isAttached) return
         isAttached = false
         hasProvider = false
-        closeAll(interrupted())
+        closeAll(() => true)
       }
     },
 
-    dispose: () => closeAll(interrupted()),
+    restore(agent) {
+      for (const { id, callId, questions } of openQuestions(agent)) {
+        if (waiting.has(id)) continue
+        put({ id, agent, ...(callId !== undefined && { callId }), questions }, (outcome) => {
+          if (!(outcome instanceof QuestionError) && !agent.isDisposed) agent.followup(lateAnswer(newId(), questions, outcome))
+        })
+      }
+    },
+
+    withdraw: (agent) => closeAll((set) => set.agent === agent),
+    dispose: () => closeAll(() => true),
   }
 }
 
-const interrupted = () => new QuestionError('ASK_ABORTED', 'The questions were interrupted before the person answered.')
+function openQuestions(agent: Agent): readonly EventMap['question/asked'][] {
+  const open = new Map<string, EventMap['question/asked']>()
+  for (const { type, data } of agent.session.events()) {
+    if (type === 'question/asked') open.set(data.id, data)
+    else if (type === 'question/settled') open.delete(data.id)
+  }
+  return [...open.values()]
+}
+
+const lateAnswer = (id: string, questions: readonly Question[], answers: readonly Answer[]): UserMessage => ({
+  id,
+  role: 'user',
+  content: [
+    {
+      type: 'text',
+      text: `The person now answered what you had asked before the window closed.\n${JSON.stringify({ questions: questions.map(({ id, question }) => ({ id, question })), answers })}`,
+    },
+  ],
+  source: { kind: 'plugin', plugin: 'questions', form: 'notice', summary: 'Answers to questions from before the window closed' },
+})
+
+/** The surface or the agent goes; the question itself stands. */
+class WithdrawnError extends QuestionError {}
+const withdrawn = () => new WithdrawnError('ASK_ABORTED', INTERRUPTED)
+const interrupted = () => new QuestionError('ASK_ABORTED', INTERRUPTED)
+const INTERRUPTED = 'The questions were interrupted before the person answered.'

@@ -38,3 +38,12 @@ declare module '../../core/kernel/plugin.ts' {
     questions: Questions
   }
 }
+
+declare module '../../core/log/event.ts' {
+  interface EventMap {
+    /** `ignorable`. Without its `question/settled` a set still waits, and is asked again after a resume. */
+    'question/asked': { readonly id: string; readonly callId?: string; readonly questions: readonly Question[] }
+    /** `ignorable`. */
+    'question/settled': { readonly id: string; readonly outcome: 'answered' | 'closed' | 'interrupted' }
+  }
+}

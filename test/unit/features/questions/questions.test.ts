@@ -93,6 +93,69 @@ describe('a pending question', () => {
   })
 })
 
+describe('the log', () => {
+  const asked = { type: 'question/asked', data: { id: 'set-1', callId: 'c1', questions: [pick] }, ignorable: true } as const
+  const settled = (outcome: 'answered' | 'closed' | 'interrupted') => ({ type: 'question/settled', data: { id: 'set-1', outcome }, ignorable: true }) as const
+  const logOf = async (act: (questions: ReturnType<typeof setUp>['questions'], stop: () => void, detach: () => void) => void) => {
+    const mine = createFakeAgent()
+    const questions = createQuestions({ liveAgent: () => mine, newId: () => 'set-1', logger: createRecordingLogger() })
+    const detach = questions.attach()
+    const turn = new AbortController()
+    const outcome = questions.ask({ agent: mine, callId: 'c1', questions: [pick], signal: turn.signal }).catch((error: unknown) => error)
+    act(questions, () => turn.abort(), detach)
+    await outcome
+    return mine.log
+  }
+  it('says what was asked and how it ended', async () => {
+    expect(await logOf(({ answer }) => void answer('set-1', [{ id: 'q', selected: [] }]))).toEqual([asked, settled('answered')])
+    expect(await logOf(({ answer }) => void answer('set-1', null))).toEqual([asked, settled('closed')])
+    expect(await logOf((_questions, stop) => stop())).toEqual([asked, settled('interrupted')])
+  })
+  it('keeps a question open that a closing window cut off', async () => {
+    expect(await logOf((_questions, _stop, detach) => detach())).toEqual([asked])
+    expect(await logOf(({ dispose }) => dispose())).toEqual([asked])
+  })
+
+  it('has an open question asked again after a resume; the answer comes as a message', () => {
+    const back = createFakeAgent({ events: [asked] })
+    const { questions } = setUp()
+    questions.attach()
+    questions.restore(back)
+    questions.restore(back)
+    expect(questions.pending()).toEqual([{ id: 'set-1', agent: back, callId: 'c1', questions: [pick] }])
+    expect(questions.answer('set-1', [{ id: 'q', selected: ['Z'] }])).toMatchObject({ ok: false })
+    questions.answer('set-1', [{ id: 'q', selected: ['B'] }])
+    expect(back.received).toMatchObject([{ verb: 'followup', message: { content: [{ text: expect.stringContaining('"selected":["B"]') as string }] } }])
+    expect(back.log).toEqual([asked, settled('answered')])
+    expect(questions.pending()).toEqual([])
+  })
+  it('has a settled or closed one not asked again', () => {
+    const { questions } = setUp()
+    const back = createFakeAgent({ events: [asked, settled('interrupted')] })
+    questions.restore(back)
+    expect(questions.pending()).toEqual([])
+  })
+  it('keeps it open when its session goes before the answer', () => {
+    const back = createFakeAgent({ events: [asked] })
+    const { questions } = setUp()
+    questions.restore(back)
+    questions.withdraw(back)
+    expect([questions.pending(), back.log, back.received]).toEqual([[], [asked], []])
+  })
+  it('that cannot take the event does not keep the person from being asked', async () => {
+    const mine = createFakeAgent()
+    mine.session.append = () => {
+      throw new Error('closed')
+    }
+    const logger = createRecordingLogger()
+    const questions = createQuestions({ liveAgent: () => mine, newId: () => 'set-1', logger })
+    questions.attach()
+    const answers = questions.ask({ agent: mine, questions: [pick], signal: new AbortController().signal })
+    questions.answer('set-1', [{ id: 'q', selected: [] }])
+    expect([(await answers).length, logger.lines.length]).toEqual([1, 2])
+  })
+})
+
 describe('an answer', () => {
   const many: Question = { ...pick, multi_select: true }
   const open: Question = { id: 'q', question: 'Why?' }
