@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { run, startProgram } from './child-process.ts'
 import { findDesktopEditor } from './desktop-editor.ts'
@@ -11,9 +11,9 @@ import { installExtension, installVscodeServer, startVscodeServer } from './vsco
 /*
  * Open a VS Code with Bosun on a sample workspace, and keep it until Ctrl-C.
  *
- * Usage: `npm start [-- --code PATH] [--server] [--port N] [--no-open]`. A desktop editor is used when there is one;
+ * Usage: `npm start [-- --code PATH] [--server] [--port N] [--no-open] [--data DIR]`. A desktop editor is used when there is one;
  * `--server`, `--port` and `--no-open` ask for the one in the browser. Sessions are kept from one start to the next;
- * the sample is laid out anew each time.
+ * the sample is laid out anew each time. Both are in `.vscode-test/start`, or where `--data` says.
  */
 const { values } = parseArgs({
   options: {
@@ -21,6 +21,7 @@ const { values } = parseArgs({
     server: { type: 'boolean', default: false },
     port: { type: 'string' },
     'no-open': { type: 'boolean', default: false },
+    data: { type: 'string', default: join(root, '.vscode-test', 'start') },
   },
 })
 const port = Number(values.port ?? 0)
@@ -38,7 +39,7 @@ const settings = {
   'telemetry.telemetryLevel': 'off',
 }
 
-const home = join(root, '.vscode-test', 'start')
+const home = resolve(values.data)
 const folder = join(home, 'sample')
 const report = (line: string) => console.error(line)
 

@@ -101,7 +101,7 @@ export async function openWorkbench(options: WorkbenchOptions = {}): Promise<Wor
       folder,
       home,
       storage: join(serverOptions.dataDir, 'data/User/globalStorage/bosun.bosun'),
-      chat: page.frameLocator('iframe.webview.ready[src*="extensionId=bosun.bosun"]').frameLocator('#active-frame'),
+      chat: chatFrame(page),
       server: () => server,
       runCommand: (title) => runCommand(page, title),
       openFile: (path) => openFile(page, path),
@@ -140,6 +140,10 @@ export async function withWorkbench(options: WorkbenchOptions, body: (workbench:
     await workbench.close()
   }
 }
+
+/** The document inside Bosun's webview: VS Code nests it two frames deep. */
+export const chatFrame = (page: Page): FrameLocator =>
+  page.frameLocator('iframe.webview.ready[src*="extensionId=bosun.bosun"]').frameLocator('#active-frame')
 
 /** What would draw over the window or start by itself. */
 const quietSettings = {
