@@ -1,0 +1,139 @@
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { BlobStore } from '../../extension/capabilities/blob-store.ts'
+import { NodeBlobStore } from '../../extension/platform/node/blob-store.ts'
+import { createMemoryBlobStore } from '../support/memory-blob-store.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const helloDigest = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824'
+
+const stores: Readonly<Record<string, () => Promise<{ store: BlobStore; spilled: (path: string) => Promise<string | undefined>; dispose: () => Promise<void> }>>> = {
+  'in memory': async () => {
+    const store = createMemoryBlobStore()
+    return { store, spilled: async (path) => store.spills.get(path), dispose: async () => {} }
+  },
+  'on the disk': async () => {
+    const root = await mkdtemp(join(tmpdir(), 'blob-store-'))
+    return {
+      store: new NodeBlobStore({ root }),
+      spilled: (path) => readFile(path, 'utf8').catch(() => undefined),
+      dispose: () => rm(root, { recursive: true, force: true }),
+    }
+  },
+}
+
+describe.each(Object.entries(stores))('a blob store %s', (_, createStore) => {
+  const disposals: (() => Promise<void>)[] = []
+  afterEach(() => Promise.all(disposals.splice(0).map((dispose) => dispose())))
+  const made = async () => {
+    const made = await createStore()
+    disposals.push(made.dispose)
+    return made
+  }
+
+  it('keeps an attachment under its digest and gives it back', async () => {
+    const { store } = await made()
+    const blob = await store.putAttachment('s', bytes('hello'), { mediaType: 'image/png', name: 'a.png' })
+    expect(blob).toEqual({ attachmentId: `sha256:${helloDigest}`, mediaType: 'image/png', name: 'a.png', bytes: 5 })
+    expect(await store.putAttachment('s', bytes('hello'), { mediaType: 'image/png' })).toEqual({ attachmentId: blob.attachmentId, mediaType: 'image/png', bytes: 5 })
+    expect([...(await store.getAttachment('s', blob.attachmentId))]).toEqual([...bytes('hello')])
+  })
+  it('keeps attachments of sessions apart', async () => {
+    const { store } = await made()
+    const { attachmentId } = await store.putAttachment('s', bytes('hello'), { mediaType: 'image/png' })
+    await expect(store.getAttachment('other', attachmentId)).rejects.toThrow('missing')
+  })
+  it('keeps what a file was before, byte for byte, and that there was none', async () => {
+    const { store } = await made()
+    const before = new Uint8Array([0, 255, 10, 13])
+    const { digest } = await store.putBeforeImage('s', before)
+    expect([...(await store.getBeforeImage('s', digest!))]).toEqual([...before])
+    expect(await store.putBeforeImage('s', null)).toEqual({ digest: null })
+    expect([...(await store.getBeforeImage('s', (await store.putBeforeImage('s', new Uint8Array()))!.digest!))]).toEqual([])
+  })
+  it('stores an oversize text whole, inside the folder for them', async () => {
+    const { store, spilled } = await made()
+    const { path, bytes: size } = await store.putSpill('s', 'output.txt', 'é\n')
+    expect([size, path.startsWith(store.spillFolder('s')), await spilled(path)]).toEqual([3, true, 'é\n'])
+    expect((await store.putSpill('s', 'output.txt', 'x')).path).not.toBe(path)
+  })
+  it('lets an output grow in the order of the calls, whatever becomes of the buffer', async () => {
+    const { store, spilled } = await made()
+    const file = await store.openSpill('s', 'job')
+    expect(await spilled(file.path)).toBe('')
+    const buffer = bytes('a')
+    const writes = [file.append(buffer), file.append(bytes('é'))]
+    buffer[0] = 0
+    await Promise.all(writes)
+    expect(await spilled(file.path)).toBe('aé')
+    await file.close()
+    await file.close()
+    expect(await spilled(file.path)).toBe('aé')
+  })
+  it('takes an output away', async () => {
+    const { store, spilled } = await made()
+    const file = await store.openSpill('s', 'job')
+    await file.append(bytes('a'))
+    await file.discard()
+    await file.discard()
+    expect(await spilled(file.path)).toBeUndefined()
+  })
+})
+
+describe('a blob store on the disk', () => {
+  const roots: string[] = []
+  afterEach(() => Promise.all(roots.splice(0).map((root) => rm(root, { recursive: true, force: true }))))
+  const made = async () => {
+    const root = await mkdtemp(join(tmpdir(), 'blob-store-'))
+    roots.push(root)
+    return { root, store: new NodeBlobStore({ root }) }
+  }
+  const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+
+  it('keeps everything for its owner alone and leaves no drafts', async () => {
+    const { root, store } = await made()
+    await store.putAttachment('s', bytes('hello'), { mediaType: 'image/png' })
+    const { path } = await store.putSpill('s', 'x', 'y')
+    await store.putBeforeImage('s', bytes('z'))
+    const modes = await Promise.all([join(root, 's', 'attachments', helloDigest), path, join(root, 's', 'spill'), join(root, 's', 'attachments'), join(root, 's', 'before')].map(mode))
+    expect(modes).toEqual(['600', '600', '700', '700', '700'])
+    expect(await readdir(join(root, 's', 'attachments'))).toEqual([helloDigest])
+  })
+
+  it.each([
+    ['../../etc/passwd', /^[0-9a-f]{12}-\.\.-\.\.-etc-passwd$/],
+    ['', /^[0-9a-f]{12}-output$/],
+    ['a b\u0000c', /^[0-9a-f]{12}-a-b-c$/],
+    ['x'.repeat(300), /^[0-9a-f]{12}-x{64}$/],
+  ])('gives the output named %j a plain name', async (name, expected) => {
+    const { root, store } = await made()
+    const { path } = await store.putSpill('s', name, 'y')
+    expect(path.startsWith(join(root, 's', 'spill'))).toBe(true)
+    expect(basename(path)).toMatch(expected)
+  })
+
+  it('refuses content that was changed from outside', async () => {
+    const { root, store } = await made()
+    const { attachmentId } = await store.putAttachment('s', bytes('hello'), { mediaType: 'image/png' })
+    await writeFile(join(root, 's', 'attachments', helloDigest), 'jello')
+    await expect(store.getAttachment('s', attachmentId)).rejects.toThrow('changed from outside')
+  })
+  it('stores again what was cut short from outside', async () => {
+    const { root, store } = await made()
+    const { attachmentId } = await store.putAttachment('s', bytes('hello'), { mediaType: 'image/png' })
+    await chmod(join(root, 's', 'attachments', helloDigest), 0o600)
+    await writeFile(join(root, 's', 'attachments', helloDigest), 'he')
+    await store.putAttachment('s', bytes('hello'), { mediaType: 'image/png' })
+    expect(new TextDecoder().decode(await store.getAttachment('s', attachmentId))).toBe('hello')
+  })
+  it.each(['../secret', 'sha256:zz', ''])('refuses the id %j', async (id) => {
+    const { store } = await made()
+    await expect(store.getAttachment('s', id)).rejects.toThrow('no SHA-256 digest')
+  })
+  it('refuses a session id that leads elsewhere', async () => {
+    const { store } = await made()
+    expect(() => store.spillFolder('../x')).toThrow('cannot be a session id')
+  })
+})
