@@ -24,7 +24,7 @@ export interface MemoryLog {
   readonly cuts: Map<string, string>
   note: { readonly value: JsonObject; readonly at: number } | null
   modifiedAt: number
-  lease: { readonly writer: LogWriter; readonly file: EventFile } | null
+  lease: MemoryLease | null
 }
 
 export interface MemoryEventStore extends EventStore {
@@ -33,6 +33,8 @@ export interface MemoryEventStore extends EventStore {
   failWrites(reason: string): void
   /** Die as by SIGKILL: what was not flushed is lost, nothing is closed, the leases are free. */
   crash(): void
+  /** Another window takes the log over, as after a long sleep of this one. */
+  loseLease(id: string): void
   /** The stored lines after the header. */
   lines(id: string): readonly JsonObject[]
 }
@@ -62,6 +64,10 @@ export function createMemoryEventStore(options: { readonly disk?: MemoryDisk; re
       world.isDead = true
       for (const log of disk.logs.values()) if (log.lease?.writer === world.writer) log.lease = null
     },
+    loseLease(id) {
+      const { lease } = logOf(id)
+      lease?.file.lose()
+    },
     lines: (id) => [...parsedLines(logOf(id).text).lines],
     async create(header) {
       checkSessionId(header.id)
@@ -74,7 +80,7 @@ export function createMemoryEventStore(options: { readonly disk?: MemoryDisk; re
       if (typeof header === 'string') throw new EventStoreError('UNREADABLE', header)
       const isHeld = access === 'write' && lease !== null
       const file = new MemoryEventFile(world, id, header, isHeld ? 'read-only' : access, isHeld ? lease.writer : undefined)
-      if (file.access === 'write') logOf(id).lease = { writer: world.writer, file }
+      if (file.access === 'write') logOf(id).lease = new MemoryLease(world.writer, file)
       return file
     },
     list: async () => [...disk.logs.keys()].map(describe),
@@ -99,6 +105,16 @@ interface World {
   isDead: boolean
 }
 
+class MemoryLease {
+  readonly writer: LogWriter
+  readonly file: MemoryEventFile
+
+  constructor(writer: LogWriter, file: MemoryEventFile) {
+    this.writer = writer
+    this.file = file
+  }
+}
+
 class MemoryEventFile implements EventFile {
   readonly id: string
   readonly folder: string
@@ -110,6 +126,7 @@ class MemoryEventFile implements EventFile {
   readonly #leaseListeners = new Set<() => void>()
   #queue = ''
   #failure: EventStoreError | null = null
+  #isLost = false
 
   constructor(world: World, id: string, header: JsonObject, access: 'write' | 'read-only', writer?: LogWriter) {
     this.#world = world
@@ -172,7 +189,7 @@ class MemoryEventFile implements EventFile {
 
   async close(): Promise<void> {
     try {
-      await this.flush()
+      if (!this.#isLost) await this.flush()
     } finally {
       const log = this.#world.disk.logs.get(this.id)
       if (log?.lease?.file === this) log.lease = null
@@ -184,6 +201,12 @@ class MemoryEventFile implements EventFile {
     return () => void this.#leaseListeners.delete(listener)
   }
 
+  lose(): void {
+    this.#failure ??= new EventStoreError('WRITE_FAILED', `The log of session ${this.id} cannot be written: another window took it over.`)
+    this.#isLost = true
+    for (const listener of this.#leaseListeners) listener()
+  }
+
   #materialize(): MemoryLog {
     const { logs } = this.#world.disk
     const known = logs.get(this.id)
@@ -193,7 +216,7 @@ class MemoryEventFile implements EventFile {
       cuts: new Map(),
       note: null,
       modifiedAt: this.#world.now(),
-      lease: { writer: this.#world.writer, file: this },
+      lease: new MemoryLease(this.#world.writer, this),
     }
     logs.set(this.id, log)
     return log

@@ -26,6 +26,8 @@ export interface NewEventFile {
 export interface StoredEventFile {
   readonly id: string
   readonly folder: string
+  /** Of the log, when it does not stand in `folder` under its usual name. */
+  readonly path?: string
   readonly header: JsonObject
   /** Null: opened for reading. */
   readonly lease: Lease | null
@@ -84,7 +86,7 @@ export class NodeEventFile implements EventFile {
     this.folder = file.folder
     this.access = access
     if (writer !== undefined) this.writer = writer
-    this.#path = join(file.folder, logName)
+    this.#path = ('path' in file ? file.path : undefined) ?? join(file.folder, logName)
     this.#header = file.header
     this.#times = times
   }

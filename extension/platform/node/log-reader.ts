@@ -15,17 +15,18 @@ export interface LineBatch {
   readonly damage: string | null
 }
 
-/** The header line of a log, or in words why it is none. */
-export async function readHeader(path: string, id: string): Promise<JsonObject | string> {
+/** The header line of a log, or in words why it is none. Null for `id`: of whatever session it is. */
+export async function readHeader(path: string, id: string | null): Promise<JsonObject | string> {
+  const log = id === null ? 'The log' : `The log of session ${id}`
   return withFile(path, async (handle, size) => {
-    if (size === 0) return `The log of session ${id} is empty.`
+    if (size === 0) return `${log} is empty.`
     for (let length = tailBlockBytes; ; length *= 2) {
       const bytes = await readAt(handle, 0, Math.min(length, size))
       const end = bytes.indexOf(newline)
       if (end < 0 && bytes.length < size && length < maxHeaderBytes) continue
       const header = objectFrom(end < 0 ? bytes : bytes.subarray(0, end))
-      if (header === null) return `The first line of the log of session ${id} is torn or no JSON object.`
-      return header['id'] === id ? header : `The log in the folder of session ${id} says that it is session ${JSON.stringify(header['id'])}.`
+      if (header === null) return `${log} has a first line that is torn or no JSON object.`
+      return id === null || header['id'] === id ? header : `The log in the folder of session ${id} says that it is session ${JSON.stringify(header['id'])}.`
     }
   })
 }

@@ -267,6 +267,24 @@ describe('a session that another window writes', () => {
   })
 })
 
+describe('a session that another window takes over', () => {
+  it('turns read-only for good, tells, and lets no effect go on', async () => {
+    const disk = await stored(wholeTurn(1))
+    const { sessions, kernel, events } = await windowOn(disk)
+    const session = await sessions.open('a')
+    const told: string[] = []
+    kernel.root.on('session/access', (changed) => void told.push(`${changed.id} ${changed.access}`))
+    session.append(turnStart(2))
+    events.loseLease('a')
+    events.loseLease('a')
+    expect([told, session.access]).toEqual([['a read-only'], 'read-only'])
+    expect(() => session.append(stepStart(2, 1))).toThrow('another window writes it')
+    await expect(session.flush()).rejects.toMatchObject({ code: 'READ_ONLY' })
+    await session.close()
+    expect(disk.logs.get('a')!.text).not.toContain('"turn":2')
+  })
+})
+
 describe('closing a session', () => {
   it('writes everything, tells, and lets it go', async () => {
     const disk = createMemoryDisk()
