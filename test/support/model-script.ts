@@ -77,6 +77,8 @@ export interface HangAnswer {
 export interface ChatRequest {
   /** Counts from 0. */
   readonly index: number
+  /** Characters of the body. */
+  readonly length: number
   readonly model: string
   readonly messages: readonly ChatMessage[]
   readonly json: Readonly<Record<string, unknown>>

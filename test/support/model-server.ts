@@ -151,7 +151,7 @@ function fits({ when }: ScriptStep, request: ChatRequest): boolean {
 function readChat(body: string, index: number): ChatRequest {
   const json = JSON.parse(body) as Record<string, unknown>
   const messages = Array.isArray(json['messages']) ? (json['messages'] as readonly ChatMessage[]) : []
-  return { index, json, messages, model: typeof json['model'] === 'string' ? json['model'] : '' }
+  return { index, length: body.length, json, messages, model: typeof json['model'] === 'string' ? json['model'] : '' }
 }
 
 async function stream(response: ServerResponse, request: ChatRequest, answer: StreamAnswer): Promise<void> {
@@ -231,7 +231,7 @@ function pieces(text: string, length: number): readonly string[] {
 
 function guessUsage(request: ChatRequest, answer: StreamAnswer): ScriptUsage {
   return {
-    promptTokens: Math.ceil(JSON.stringify(request.json).length / 4),
+    promptTokens: Math.ceil(request.length / 4),
     completionTokens: Math.max(1, Math.ceil(JSON.stringify(answer.parts ?? []).length / 4)),
   }
 }

@@ -174,7 +174,11 @@ function effortFields({ config: { reasoningEffort, model }, purpose }: ModelRequ
 
 /** Ends a request whose server has been silent too long. */
 function createIdleGuard(caller: AbortSignal, { clock, idleTimeoutMs }: StreamParts) {
-  const timer = new AbortController()
+  const ending = new AbortController()
+  const follow = () => ending.abort(caller.reason)
+  if (caller.aborted) follow()
+  // Taken off again at the end: the caller's signal lives as long as a turn.
+  else caller.addEventListener('abort', follow, { once: true })
   let lastSign = clock.monotonicMs()
   let hasFired = false
   let cancel = (): void => undefined
@@ -184,12 +188,12 @@ function createIdleGuard(caller: AbortSignal, { clock, idleTimeoutMs }: StreamPa
       const leftMs = lastSign + idleTimeoutMs() - clock.monotonicMs()
       if (leftMs > 0) return arm(leftMs)
       hasFired = true
-      timer.abort()
+      ending.abort()
     })
   }
   arm(idleTimeoutMs())
   return {
-    signal: AbortSignal.any([caller, timer.signal]),
+    signal: ending.signal,
     get hasFired() {
       return hasFired
     },
@@ -199,7 +203,10 @@ function createIdleGuard(caller: AbortSignal, { clock, idleTimeoutMs }: StreamPa
         yield part
       }
     },
-    end: () => cancel(),
+    end() {
+      cancel()
+      caller.removeEventListener('abort', follow)
+    },
   }
 }
 
