@@ -12,6 +12,8 @@ type Outcome = readonly Answer[] | QuestionError
 
 interface Waiting extends PendingQuestions {
   readonly settle: (outcome: Outcome) => void
+  /** The surface or the agent goes; the question itself stands open in the log. */
+  readonly withdraw: () => void
 }
 
 export interface QuestionDesk extends Questions {
@@ -41,18 +43,19 @@ export function createQuestions({ liveAgent, newId, logger }: QuestionDeskNeeds)
   let hasProvider = false
 
   const put = (set: PendingQuestions, onSettle: (outcome: Outcome) => void) => {
-    const settle = (outcome: Outcome) => {
+    const end = (outcome: Outcome, before: () => void) => {
       if (!waiting.delete(set.id)) return
-      logSettled(set, outcome)
+      before()
       onSettle(outcome)
       changes.emit()
     }
-    waiting.set(set.id, { ...set, settle })
+    const settle = (outcome: Outcome) => end(outcome, () => logSettled(set, outcome))
+    waiting.set(set.id, { ...set, settle, withdraw: () => end(interrupted(), () => {}) })
     changes.emit()
     return settle
   }
-  const closeAll = (isMeant: (set: Waiting) => boolean) => {
-    for (const set of [...waiting.values()]) if (isMeant(set)) set.settle(withdrawn())
+  const withdrawAll = (isMeant: (set: Waiting) => boolean) => {
+    for (const set of [...waiting.values()]) if (isMeant(set)) set.withdraw()
   }
   const append = (agent: Agent, event: EventDraft<'question/asked' | 'question/settled'>) => {
     try {
@@ -61,9 +64,9 @@ export function createQuestions({ liveAgent, newId, logger }: QuestionDeskNeeds)
       logger.warn('A question could not be written into its session’s log; a reload would lose it.', { error: String(error) })
     }
   }
-  /** What is withdrawn stays open in the log. */
   const logSettled = ({ id, agent }: PendingQuestions, outcome: Outcome) => {
-    if (outcome instanceof WithdrawnError || agent.isDisposed) return
+    // The stop that comes with a closing window leaves the question open.
+    if (agent.isDisposed) return
     const word = !(outcome instanceof QuestionError) ? 'answered' : outcome.code === 'ASK_CANCELLED' ? 'closed' : 'interrupted'
     append(agent, { type: 'question/settled', data: { id, outcome: word }, ignorable: true })
   }
@@ -89,7 +92,7 @@ export function createQuestions({ liveAgent, newId, logger }: QuestionDeskNeeds)
       }
     },
 
-    pending: () => [...waiting.values()].map(({ settle: _settle, ...pending }) => pending),
+    pending: () => [...waiting.values()].map(({ settle: _settle, withdraw: _withdraw, ...pending }) => pending),
 
     answer(id, answers) {
       const set = waiting.get(id)
@@ -114,7 +117,7 @@ export function createQuestions({ liveAgent, newId, logger }: QuestionDeskNeeds)
         if (!isAttached) return
         isAttached = false
         hasProvider = false
-        closeAll(() => true)
+        withdrawAll(() => true)
       }
     },
 
@@ -127,8 +130,8 @@ export function createQuestions({ liveAgent, newId, logger }: QuestionDeskNeeds)
       }
     },
 
-    withdraw: (agent) => closeAll((set) => set.agent === agent),
-    dispose: () => closeAll(() => true),
+    withdraw: (agent) => withdrawAll((set) => set.agent === agent),
+    dispose: () => withdrawAll(() => true),
   }
 }
 
@@ -153,8 +156,4 @@ const lateAnswer = (id: string, questions: readonly Question[], answers: readonl
   source: { kind: 'plugin', plugin: 'questions', form: 'notice', summary: 'Answers to questions from before the window closed' },
 })
 
-/** The surface or the agent goes; the question itself stands. */
-class WithdrawnError extends QuestionError {}
-const withdrawn = () => new WithdrawnError('ASK_ABORTED', INTERRUPTED)
-const interrupted = () => new QuestionError('ASK_ABORTED', INTERRUPTED)
-const INTERRUPTED = 'The questions were interrupted before the person answered.'
+const interrupted = () => new QuestionError('ASK_ABORTED', 'The questions were interrupted before the person answered.')
