@@ -80,7 +80,8 @@ class LiveAgents implements Agents {
 
   async resume(sessionId: string, setUp?: AgentSetUp): Promise<Agent> {
     const live = this.live(sessionId)
-    if (live && !live.isDisposed) return live
+    // One that could only read is made anew: the writer may be gone by now.
+    if (live && !live.isDisposed && live.session.access === 'write') return live
     const under = this.#resuming.get(sessionId)
     if (under) return under
     const work = this.#resume(sessionId, setUp).finally(() => this.#resuming.delete(sessionId))
@@ -89,7 +90,7 @@ class LiveAgents implements Agents {
   }
 
   async #resume(sessionId: string, setUp: AgentSetUp | undefined): Promise<Agent> {
-    // One that is being closed gives its log back first.
+    // It gives its log back first.
     await this.#live.get(sessionId)?.agent.dispose()
     const session = await this.#ctx.sessions.open(sessionId)
     const events = session.events()

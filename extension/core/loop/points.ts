@@ -67,7 +67,7 @@ export interface Agents {
     readonly owner?: Agent
     readonly setUp?: AgentSetUp
   }): Promise<Agent>
-  /** The live agent of a session, made when there is none. What waited when its host went waits again. Errors: as `Sessions.open`. */
+  /** The live agent of a session, made when there is none and anew when it could only read. What waited when its host went waits again. Errors: as `Sessions.open`. */
   resume(sessionId: string, setUp?: AgentSetUp): Promise<Agent>
   live(sessionId: string): Agent | undefined
   list(): readonly Agent[]

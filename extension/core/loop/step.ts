@@ -1,3 +1,4 @@
+import { orAbort } from '../../base/or-abort.ts'
 import type { SessionEvent } from '../log/event.ts'
 import type { ToolCallBlock, UserMessage } from '../log/message.ts'
 import { ModelError } from '../model/contract.ts'
@@ -94,13 +95,12 @@ async function ask(context: TurnContext, entry: StepEntry): Promise<Attempt> {
   const failed = (failure: Failure): Attempt => ({ kind: 'failed', provider: config.provider, failure, retryPolicy: adapter?.retryPolicy })
   let info: ModelInfo | undefined
   try {
-    info = await context.facts.of(adapter, config.model)
+    info = await orAbort(context.facts.of(adapter, config.model), signal)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ModelError) return failed(error.failure)
     throw error
   }
-  signal.throwIfAborted()
   const header = context.history.record({
     config: withoutUnknownEffort(config, entry.selection, info),
     system: entry.system,

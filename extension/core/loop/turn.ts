@@ -1,3 +1,4 @@
+import { orAbort } from '../../base/or-abort.ts'
 import type { TurnEndReason } from '../log/event.ts'
 import { failureFrom } from './failure.ts'
 import { giveBack, runStep, selected } from './step.ts'
@@ -72,8 +73,7 @@ async function enter(context: TurnContext, step: number): Promise<StepEntry | 'r
     const selection = { options: context.options(), defaults: loop.defaults() }
     const { provider, model } = selected(selection)
     const cwd = agent.session.header.cwd ?? ''
-    const prompt = await loop.systemPrompt.assemble({ agent, scope: agent.scope, provider, model, cwd, step })
-    signal.throwIfAborted()
+    const prompt = await orAbort(loop.systemPrompt.assemble({ agent, scope: agent.scope, provider, model, cwd, step }), signal)
     const place = { agent, turn, step, signal, messages: claimed.all }
     const decision = await loop.dispatch.waterfall('agent/pre-step', agent.scope, [place], async () => ({
       kind: 'enter' as const,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createLoopRig, fakeTool, linesOf, prompt, settled } from '../../../support/loop-rig.ts'
 import type { LoopRig } from '../../../support/loop-rig.ts'
+import { createMemoryEventStore } from '../../../support/memory-event-store.ts'
 import { createScriptedAdapter, sayText } from '../../../support/scripted-adapter.ts'
 import { shippedPresets } from '../../../../extension/core/presets/shipped.ts'
 
@@ -144,6 +145,18 @@ describe('resume', () => {
     const rig = createLoopRig()
     await expect(rig.agents.resume('ab'.repeat(16))).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
     expect(() => rig.agents.optionsOf('nope')).toThrow('not open')
+  })
+  it('of a session that another window writes shows it and takes nothing in', async () => {
+    const { rig, agent } = await stored()
+    await agent.session.flush()
+    const other = createLoopRig({ store: createMemoryEventStore({ disk: rig.store.disk, pid: 2 }) })
+    const watcher = await other.agents.resume(agent.id)
+    expect([watcher.session.access, watcher.session.messages().length]).toEqual(['read-only', 2])
+    expect(() => watcher.followup(prompt('x'))).toThrow(expect.objectContaining({ code: 'READ_ONLY' }))
+    expect([watcher.inbox.nextTurn, watcher.status]).toEqual([[], 'idle'])
+    await agent.dispose()
+    const writer = await other.agents.resume(agent.id)
+    expect([writer.session.access, watcher.isDisposed, other.agents.list()]).toEqual(['write', true, [writer]])
   })
   it('never gives a session with a lost preset more than reading', async () => {
     const store = createLoopRig().store

@@ -99,6 +99,20 @@ describe('a cancel before the request', () => {
     await say('hi')
     expect([story(), adapter.requests]).toEqual([['turn 1', 'step 1', 'user hi', 'step end', 'end aborted'], []])
   })
+  it('ends a prompt assembly and a look-up of the model that never answer', async () => {
+    const never = new Promise<never>(() => {})
+    const { ctx, agent, begin, story, adapter } = await setUp()
+    const undo = ctx.systemPrompt.runtimeContext({ name: 'stuck', order: 0, text: () => never })
+    await begin('hi')
+    agent.cancel(byUser)
+    await agent.whenIdle()
+    undo()
+    adapter.resolveModel = () => never
+    await begin('again')
+    agent.cancel(byUser)
+    await agent.whenIdle()
+    expect(story()).toEqual(['turn 1', 'end aborted', 'turn 2', 'step 1', 'user again', 'step end', 'end aborted'])
+  })
   it('gives the words back when the inbox is to be kept', async () => {
     const { ctx, agent, say, discarded } = await setUp()
     ctx.on('agent/pre-step', (_place, next) => (agent.cancel(byUser, { keepInbox: true }), next()))
