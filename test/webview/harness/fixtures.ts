@@ -1,0 +1,343 @@
+import type { ToolCallView, ToolResultView } from '../../../extension/protocol/cards.ts'
+import type { ComposerView, PromptRow, ReasoningRow, Row, SessionView, TextRow, ToolRow, TurnEndRow, UsageView, ViewState } from '../../../extension/protocol/view-state.ts'
+
+/** A moment that all fixtures agree on. */
+export const now = Date.UTC(2026, 2, 29, 10, 0, 0)
+
+const usage: UsageView = { inputTokens: 2_140, outputTokens: 1_320, cacheRead: 38_400, reasoning: 640, steps: 4, turns: 2 }
+
+const session: SessionView = {
+  id: 's1',
+  title: 'Fix the flaky date test',
+  cwd: '/home/ada/calendar',
+  access: 'write',
+  status: 'idle',
+  usage,
+  contextShare: 0.34,
+}
+
+const composer: ComposerView = {
+  draft: '',
+  canSend: true,
+  blockedBy: null,
+  preset: 'editor',
+  presets: [{ id: 'editor', name: 'Editor', description: 'Everything the editor can do' }],
+  permission: 'workspace-write',
+  model: { provider: 'deepseek', model: 'deepseek-v4-pro', label: 'deepseek-v4-pro', isScripted: false, reasoningEffort: 'high' },
+}
+
+export const baseState: ViewState = {
+  session,
+  transcript: { rows: [], firstIndex: 0, total: 0 },
+  composer,
+  approvals: [],
+  questions: [],
+  queue: [],
+  tasks: null,
+  sessions: [],
+  notices: [],
+  isTrusted: true,
+}
+
+let counter = 0
+const nextId = () => `r${(counter += 1)}`
+
+export const prompt = (text: string, more: Partial<PromptRow> = {}): PromptRow => ({ kind: 'prompt', id: nextId(), turn: 1, text, attachments: [], sentAt: now - 60_000, ...more })
+export const text = (words: string, more: Partial<TextRow> = {}): TextRow => ({ kind: 'text', id: nextId(), turn: 1, text: words, isStreaming: false, isInterrupted: false, ...more })
+export const reasoning = (words: string, durationMs: number | null, more: Partial<ReasoningRow> = {}): ReasoningRow => ({
+  kind: 'reasoning',
+  id: nextId(),
+  turn: 1,
+  text: words,
+  isStreaming: durationMs === null,
+  durationMs,
+  ...more,
+})
+export const tool = (name: string, call: ToolCallView | null, result: ToolResultView | null, more: Partial<ToolRow> = {}): ToolRow => {
+  const id = more.id ?? nextId()
+  return {
+    kind: 'tool',
+    id,
+    turn: 1,
+    callId: `call-${id}`,
+    tool: name,
+    state: result === null ? 'running' : 'ok',
+    call,
+    result,
+    rawArguments: {},
+    output: null,
+    error: null,
+    progress: '',
+    startedAt: now - 10_000,
+    endedAt: result === null ? null : now - 9_800,
+    ...more,
+  }
+}
+export const turnEnd = (more: Partial<TurnEndRow> = {}): TurnEndRow => ({
+  kind: 'turn-end',
+  id: nextId(),
+  turn: 1,
+  outcome: 'completed',
+  message: null,
+  next: 'none',
+  steps: 4,
+  usage: { ...usage, turns: 1 },
+  durationMs: 18_400,
+  changedFiles: [],
+  ...more,
+})
+
+const read = (path: string, lang = 'typescript') =>
+  tool(
+    'read',
+    { card: 'generic', title: `Read ${path}`, kind: 'read', subject: path, locations: [{ path }] },
+    {
+      card: 'read',
+      path,
+      offset: 1,
+      totalLines: 212,
+      lang,
+      lines: Array.from({ length: 80 }, (_, index) => ({
+        number: index + 1,
+        text: ["import { addDays, format } from './date'", '', '/** The first day of a month, in UTC. */', 'export function firstDay(year: number, month: number): Date {', '  const d = new Date(Date.UTC(year, month, 1))', '  return d // midnight', '}', ''][index % 8]!,
+      })),
+    },
+  )
+const grep = (subject: string) =>
+  tool(
+    'grep',
+    { card: 'generic', title: `Search for ${subject}`, kind: 'search', subject },
+    {
+      card: 'search',
+      shape: 'matches',
+      total: 14,
+      truncated: false,
+      files: [
+        { path: 'src/date.ts', matches: [{ lineNumber: 12, line: '  const d = new Date(2026, 2, 29)' }, { lineNumber: 40, line: '  return new Date(value.getTime() + days * DAY_MS)' }] },
+        { path: 'src/date.test.ts', matches: [{ lineNumber: 8, line: "  expect(format(new Date(2026, 2, 29))).toBe('2026-03-29')" }] },
+      ],
+    },
+  )
+const glob = (subject: string) =>
+  tool('glob', { card: 'generic', title: `Find ${subject}`, kind: 'search', subject }, { card: 'search', shape: 'paths', total: 3, truncated: false, paths: ['src/date.ts', 'src/date.test.ts', 'src/calendar/very/deep/folder/with/a/long/name/recurrence.ts'] })
+const edit = () =>
+  tool(
+    'edit',
+    { card: 'diff', title: 'Edit src/date.test.ts', diffs: [] },
+    {
+      card: 'diff',
+      diffs: [
+        {
+          path: 'src/date.test.ts',
+          oldStart: 10,
+          newStart: 10,
+          oldText: "import { format } from './date'\n\ntest('formats a day', () => {\n  const d = new Date(2026, 2, 29)\n  expect(format(d)).toBe('2026-03-29')\n})\n",
+          newText: "import { format } from './date'\n\ntest('formats a day', () => {\n  // Local midnight is another day in some zones.\n  const d = new Date(Date.UTC(2026, 2, 29))\n  expect(format(d)).toBe('2026-03-29')\n})\n",
+        },
+      ],
+    },
+  )
+const run = (command: string, exitCode: number, output: string, durationMs = 3_200) =>
+  tool('bash', { card: 'terminal', title: command, description: 'Run the date tests', cwd: 'web' }, { card: 'terminal', output, exitCode, durationMs }, { endedAt: now - 10_000 + durationMs })
+
+const testOutput =
+  '\u001b[1m RUN \u001b[22m v5.1.2 /home/ada/calendar\n\n \u001b[32m✓\u001b[39m src/date.test.ts \u001b[2m(12 tests)\u001b[22m 41ms\n \u001b[31m❯\u001b[39m src/recurrence.test.ts \u001b[2m(3 tests\u001b[22m | \u001b[31m1 failed\u001b[39m\u001b[2m)\u001b[22m\n   \u001b[31m×\u001b[39m repeats over the change of the clock\n     \u001b[33m→ expected 2026-03-30 to be 2026-03-29\u001b[39m\n\n\u001b[1m Test Files \u001b[22m \u001b[31m1 failed\u001b[39m | \u001b[32m1 passed\u001b[39m (2)\n\u001b[1m      Tests \u001b[22m \u001b[31m1 failed\u001b[39m | \u001b[32m14 passed\u001b[39m (15)\n\u001b[2m   Duration \u001b[22m 612ms'
+
+const answer = `The test builds its expectation in **local time**, so on CI, which runs in UTC+14, the day is another one.
+
+- \`src/date.ts:12\` uses the local constructor
+- \`format\` reads UTC
+
+\`\`\`ts
+// Local midnight is another day in some zones.
+const d = new Date(Date.UTC(2026, 2, 29))
+expect(format(d)).toBe('2026-03-29')
+\`\`\`
+
+Fixed: the expectation is in UTC now. See [the ECMAScript time values](https://tc39.es/ecma262/#sec-time-values-and-time-range).`
+
+const turn = (): readonly Row[] => [
+  prompt('The date test fails on CI only. Find out why and fix it. @src/date.test.ts'),
+  reasoning('The test fails only on CI, so the time zone is the first suspect.\n\nLet me look at how dates are built.', 4_100),
+  grep('new Date\\('),
+  read('src/date.ts'),
+  read('src/date.test.ts'),
+  text('The constructor takes local time. I will change the expectation.'),
+  edit(),
+  run('npm test -- date', 0, testOutput),
+  text(answer),
+  turnEnd({ changedFiles: [{ path: 'src/date.test.ts', added: 2, removed: 1 }] }),
+]
+
+const withRows = (rows: readonly Row[], more: Partial<ViewState> = {}): ViewState => ({ ...baseState, transcript: { rows, firstIndex: 0, total: rows.length }, ...more })
+const running = (more: Partial<ViewState> = {}): Partial<ViewState> => ({ session: { ...session, status: 'running' }, ...more })
+
+const opened = (rows: readonly Row[], open: readonly number[]) => ({ state: withRows(rows), open: open.map((index) => rows[index]!.id) })
+
+export interface Fixture {
+  readonly state: ViewState
+  /** Rows and folds opened by hand. */
+  readonly open?: readonly string[]
+  /** Buttons pressed before the picture, by name. */
+  readonly press?: readonly string[]
+}
+
+const cards = (): readonly Row[] => [
+  prompt('Show every card'),
+  read('src/date.ts'),
+  text('A search, and one for files:'),
+  grep('new Date\\('),
+  text('…'),
+  glob('**/date*.ts'),
+  edit(),
+  run('npm test -- date', 1, testOutput),
+]
+
+const otherCards = (): readonly Row[] => [
+  prompt('And the others'),
+  tool('web_fetch', { card: 'generic', title: 'Fetch', kind: 'fetch', subject: 'https://tc39.es/ecma262/' }, { card: 'web', kind: 'fetch', url: 'https://tc39.es/ecma262/', statusCode: 200, truncated: true }, { output: 'ECMAScript 2027 Language Specification\n\nIntroduction' }),
+  tool(
+    'web_search',
+    { card: 'generic', title: 'Search', kind: 'search', subject: 'utc date constructor' },
+    {
+      card: 'web',
+      kind: 'search',
+      truncated: false,
+      answer: 'Use `Date.UTC`.',
+      sources: [
+        { url: 'https://tc39.es/ecma262/', title: 'ECMAScript language specification', snippet: 'Returns the time value of a date in UTC.', publishedAt: '2026-01-02' },
+        { url: 'https://developer.mozilla.org/docs/Date/UTC', title: 'Date.UTC() on MDN' },
+      ],
+    },
+  ),
+  tool(
+    'ask_user_question',
+    { card: 'generic', title: 'Ask', kind: 'other' },
+    {
+      card: 'question',
+      items: [
+        { question: 'Which zone should the tests assume?', options: ['UTC', 'Local'], selected: ['UTC'] },
+        { question: 'Anything else?', options: [], selected: [], custom: 'Keep the old test as well.' },
+      ],
+    },
+  ),
+  tool('todo_write', { card: 'generic', title: 'Updated the tasks', kind: 'other' }, { card: 'generic' }, { rawArguments: { todos: [{ content: 'Run the whole suite', status: 'in_progress' }] }, output: '1 pending, 1 in progress, 2 completed' }),
+  tool('write', { card: 'diff', title: 'Write', diffs: [] }, { card: 'diff', diffs: [{ path: 'docs/zones.md', oldText: null, newText: '# Zones\n\nAll dates are in UTC.\n' }] }),
+  tool('read', { card: 'generic', title: 'Read logo.png', kind: 'read', subject: 'logo.png', locations: [{ path: 'logo.png' }] }, { card: 'read', path: 'logo.png', offset: 1, totalLines: 0, lines: [], content: [{ type: 'image', attachmentId: 'img1', mediaType: 'image/png', name: 'logo.png' }] }),
+]
+
+const approval = { id: 'a1', callId: 'c1', tool: 'bash', effect: 'Run git push to origin', why: 'No rule allows commands that reach the network.', card: { card: 'terminal', title: 'git push origin fix-date-test', cwd: 'web' }, always: ['git push … in this workspace', 'git … in this workspace'], who: null } as const
+
+/** Every state of the chat that is designed for. */
+export const fixtures: Readonly<Record<string, Fixture>> = {
+  welcome: { state: { ...baseState, session: null } },
+  tour: { state: { ...baseState, session: null, composer: { ...composer, model: { provider: 'tour', model: 'tour', label: 'Scripted tour', isScripted: true, reasoningEffort: null } } } },
+  'no-model': { state: { ...baseState, session: null, composer: { ...composer, model: null, canSend: false, blockedBy: 'No model is chosen. Choose one to send.' } } },
+  done: { state: withRows(turn()) },
+  streaming: {
+    state: withRows(
+      [
+        ...turn(),
+        prompt('Now run the whole suite, then update the changelog.', { turn: 2 }),
+        reasoning('The suite is started with npm test. I should watch for', null, { turn: 2 }),
+        tool('read', { card: 'generic', title: 'Read', kind: 'read', subject: 'package.json', locations: [{ path: 'package.json' }] }, null, { turn: 2, startedAt: now - 400 }),
+        tool('bash', { card: 'terminal', title: 'npm test', cwd: 'web' }, null, { turn: 2, progress: ' RUN v5.1.2\n ✓ src/a.test.ts\n', startedAt: now - 12_000 }),
+        text('The suite runs now. While it does, here is what I will check:\n\n1. time zones\n2. `src/date.ts` against\n\n```ts\nconst zones = [', { turn: 2, isStreaming: true }),
+      ],
+      running({
+        queue: [{ id: 'q1', text: 'then update the changelog', target: 'next-turn' }],
+        tasks: [
+          { content: 'Find the cause', status: 'completed' },
+          { content: 'Fix the test', status: 'completed' },
+          { content: 'Run the whole suite', status: 'in_progress' },
+          { content: 'Update the changelog', status: 'pending' },
+        ],
+      }),
+    ),
+  },
+  'tasks-open': {
+    state: withRows(turn(), {
+      tasks: [
+        { content: 'Find the cause', status: 'completed' },
+        { content: 'Fix the test', status: 'completed' },
+        { content: 'Run the whole suite, on both of the machines that have failed', status: 'in_progress' },
+        { content: 'Update the changelog', status: 'pending' },
+      ],
+    }),
+    open: ['tasks'],
+  },
+  'cards-open': (() => {
+    const rows = cards()
+    return opened(rows, [1, 3, 5, 6, 7])
+  })(),
+  'cards-others': (() => {
+    const rows = otherCards()
+    return opened(rows, [1, 2, 3, 4, 5])
+  })(),
+  approval: { state: withRows(turn(), running({ session: { ...session, status: 'waiting' }, approvals: [approval] })) },
+  'approvals-several': {
+    state: withRows(turn(), {
+      session: { ...session, status: 'waiting' },
+      approvals: [
+        { ...approval, id: 'a2', tool: 'edit', effect: 'Change src/date.ts outside of the workspace', why: 'The file is outside of the open folder.', who: 'reviewer, task “check zones”', always: [], card: { card: 'diff', title: 'Edit', diffs: [{ path: 'src/date.ts', oldText: 'const zone = local()\n', newText: 'const zone = utc()\n', oldStart: 3, newStart: 3 }] } },
+        approval,
+        { ...approval, id: 'a3', effect: 'Delete 214 files in dist/', card: { card: 'terminal', title: 'rm -rf dist' } },
+      ],
+    }),
+  },
+  'approval-deny': { state: withRows(turn(), { session: { ...session, status: 'waiting' }, approvals: [approval] }), press: ['Deny with a reason'] },
+  question: {
+    state: withRows(turn(), {
+      session: { ...session, status: 'waiting' },
+      questions: [
+        {
+          id: 'qs1',
+          callId: 'c9',
+          questions: [
+            { id: 'zone', header: 'Time zone', question: 'Which zone should the tests assume?', isMultiSelect: false, options: [{ label: 'UTC (Recommended)', description: 'The same everywhere' }, { label: 'The machine’s own', description: 'As it was before' }] },
+            { id: 'also', header: null, question: 'What else should be checked?', isMultiSelect: true, options: [{ label: 'Leap seconds', description: null }, { label: 'Week numbers', description: null }] },
+          ],
+        },
+      ],
+    }),
+  },
+  failures: {
+    state: withRows([
+      prompt('Try things that fail'),
+      tool('read', { card: 'generic', title: 'Read', kind: 'read', subject: 'src/gone.ts', locations: [{ path: 'src/gone.ts' }] }, null, { state: 'failed', endedAt: now, error: 'src/gone.ts does not exist. Look for it with glob, or create it with write.' }),
+      tool('frobnicate', null, null, { state: 'failed', endedAt: now, error: 'There is no tool named frobnicate.', rawArguments: { depth: 3 } }),
+      tool('bash', { card: 'terminal', title: 'git push --force' }, null, { state: 'denied', endedAt: now, error: 'You denied it: not on a Friday.' }),
+      tool('bash', { card: 'terminal', title: 'sleep 600' }, { card: 'terminal', output: '', timedOut: true, durationMs: 120_000 }, { endedAt: now }),
+      tool('bash', { card: 'terminal', title: 'npm run build' }, { card: 'terminal', output: 'Error: no such file\n', exitCode: 2, durationMs: 1_200 }),
+      { kind: 'notice', id: 'n1', turn: 1, level: 'warning', text: 'The end of the log was damaged; 42 bytes were set aside.' },
+      { kind: 'retry', id: 'rt1', turn: 1, reason: 'The model is over its rate limit', retry: 2, maxRetries: 5, resumesAt: now + 12_000 },
+      text('I could not find the file, so', { isInterrupted: true }),
+      turnEnd({ outcome: 'failed', message: 'The model did not answer for 60 s. Retry, or choose another model.', next: 'retry' }),
+    ]),
+  },
+  notices: {
+    state: withRows(turn(), {
+      isTrusted: false,
+      notices: [
+        { id: 'nt1', level: 'error', text: 'The key for deepseek was refused.', actions: [{ id: 'key', label: 'Set an API key' }] },
+        { id: 'nt2', level: 'warning', text: 'bosun.model.default must be a text; the last good value is used.', actions: [{ id: 'open', label: 'Open settings' }] },
+      ],
+    }),
+  },
+  'read-only': { state: withRows(turn(), { session: { ...session, access: 'read-only', writer: 'another window' }, composer: { ...composer, canSend: false, blockedBy: 'Another window writes this session.' } }) },
+  sessions: {
+    state: withRows(turn(), {
+      sessions: [
+        { id: 's1', title: 'Fix the flaky date test', updatedAt: now - 60_000, state: 'idle', problem: null },
+        { id: 's2', title: 'Upgrade the build to the new bundler and drop the old loaders', updatedAt: now - 3_600_000, state: 'running', problem: null },
+        { id: 's3', title: 'Explain the scheduler', updatedAt: now - 30 * 3_600_000, state: 'waiting', problem: null },
+        { id: 's4', title: 'Write the changelog', updatedAt: now - 90 * 3_600_000, state: 'broken', problem: 'Its log was written by a newer Bosun.' },
+      ],
+    }),
+    press: ['Sessions'],
+  },
+  interrupted: { state: withRows([...turn().slice(0, -2), text('Fixed: the expectation is', { isInterrupted: true }), turnEnd({ outcome: 'interrupted', message: 'The window closed in the middle of this turn.', next: 'continue' })]) },
+  'right-to-left': { state: withRows([prompt('אנא תקן את הבדיקה date.test.ts'), text('הבדיקה תוקנה. הקובץ `src/date.ts` השתנה.\n\n- פריט ראשון\n- פריט שני'), turnEnd()]) },
+  menu: { state: withRows(turn()), press: ['More'] },
+  usage: { state: withRows(turn()), press: ['/^Context/'] },
+}

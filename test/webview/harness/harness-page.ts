@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { chromium, type Browser, type Page } from 'playwright-core'
+import { chatPage } from '../../../extension/protocol/page.ts'
+import { PROTOCOL_VERSION, type HostMessage, type ViewMessage } from '../../../extension/protocol/messages.ts'
+import type { ViewState } from '../../../extension/protocol/view-state.ts'
+import { chromiumArgs, findChromium } from '../../../scripts/chromium.ts'
+import { root } from '../../../scripts/root.ts'
+import type { Fixture } from './fixtures.ts'
+
+export const themes = ['dark-modern', 'light-modern', 'high-contrast'] as const
+export type Theme = (typeof themes)[number]
+
+export interface HarnessOptions {
+  readonly theme: Theme
+  readonly width: number
+  readonly height: number
+  /** Saved UI intent, as the editor would give it back. */
+  readonly savedState?: unknown
+  /** A fixed time for the page, epoch milliseconds; the real one when absent. */
+  readonly time?: number
+}
+
+/** The chat's own bundle in a page, with a host that the test plays. */
+export interface HarnessPage {
+  readonly page: Page
+  readonly post: (...messages: readonly HostMessage[]) => Promise<void>
+  readonly snapshot: (state: ViewState) => Promise<void>
+  readonly posted: () => Promise<readonly ViewMessage[]>
+  readonly close: () => Promise<void>
+}
+
+/** What the fake host keeps in the page. */
+declare global {
+  interface Window {
+    harness: { readonly posted: unknown[]; state: unknown }
+  }
+}
+
+const origin = 'http://harness.test'
+const contentTypes: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.css': 'text/css', '.ttf': 'font/ttf' }
+
+export async function startBrowser(): Promise<Browser> {
+  if (!existsSync(join(root, 'dist/webview.js'))) throw new Error('There is no dist/webview.js. Run `npm run build` first.')
+  return chromium.launch({ executablePath: await findChromium((line) => console.error(line)), args: chromiumArgs })
+}
+
+/** Open the page that the editor would show, served from `dist/` without a network. */
+export async function openHarness(browser: Browser, options: HarnessOptions): Promise<HarnessPage> {
+  const theme = JSON.parse(await readFile(join(import.meta.dirname, 'themes', `${options.theme}.json`), 'utf8')) as { readonly bodyClass: string; readonly variables: Readonly<Record<string, string>> }
+  const page = await browser.newPage({ viewport: { width: options.width, height: options.height } })
+  if (options.time !== undefined) await page.clock.setFixedTime(options.time)
+  const html = chatPage({
+    cspSource: origin,
+    nonce: 'harness',
+    scriptUri: `${origin}/webview.js`,
+    styleUri: `${origin}/webview.css`,
+    iconStyleUri: `${origin}/codicon.css`,
+    language: 'en',
+  })
+  await page.route(`${origin}/**`, async (route) => {
+    const path = new URL(route.request().url()).pathname
+    if (path === '/') return route.fulfill({ contentType: 'text/html', body: html })
+    return route.fulfill({ contentType: contentTypes[extname(path)] ?? 'text/plain', path: join(root, 'dist', path) })
+  })
+  await page.addInitScript(
+    ({ theme, savedState }) => {
+      window.harness = { posted: [], state: savedState }
+      Object.assign(window, {
+        acquireVsCodeApi: () => ({
+          postMessage: (message: unknown) => void window.harness.posted.push(message),
+          getState: () => window.harness.state,
+          setState: (state: unknown) => void (window.harness.state = state),
+        }),
+      })
+      document.addEventListener('DOMContentLoaded', () => {
+        for (const [name, value] of Object.entries(theme.variables)) document.documentElement.style.setProperty(name, value)
+        document.documentElement.style.background = 'var(--vscode-sideBar-background)'
+        document.body.className = theme.bodyClass
+      })
+    },
+    { theme, savedState: options.savedState },
+  )
+  await page.goto(`${origin}/`)
+  let frame = 0
+  const post = (...messages: readonly HostMessage[]) => page.evaluate((all: readonly unknown[]) => all.forEach((message) => window.postMessage(message, '*')), messages as readonly unknown[])
+  return {
+    page,
+    post,
+    snapshot: (state) => post({ type: 'snapshot', version: PROTOCOL_VERSION, frame: (frame += 1), state }),
+    // What the page posted is what the typed actions made.
+    posted: () => page.evaluate(() => window.harness.posted) as Promise<readonly ViewMessage[]>,
+    close: () => page.close(),
+  }
+}
+
+/** A small picture for attachments: a gradient, made here. */
+const picture = `data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAHElEQVR4nGP8z8Dwn4GBgYmBgYGJAQoYqSkBANdeAhHJxVJvAAAAAElFTkSuQmCC`
+
+/** Show a fixture as it is meant to be seen. */
+export async function showFixture(browser: Browser, fixture: Fixture, options: HarnessOptions): Promise<HarnessPage> {
+  const harness = await openHarness(browser, { ...options, savedState: { open: (fixture.open ?? []).map((id) => [id, true]) } })
+  await harness.snapshot(fixture.state)
+  await harness.post({ type: 'image', attachmentId: 'img1', uri: picture, byteLength: 2_310 })
+  await harness.page.locator('.composer').waitFor()
+  for (const name of fixture.press ?? []) {
+    const pattern = /^\/(.*)\/$/.exec(name)?.[1]
+    await harness.page.getByRole('button', { name: pattern === undefined ? name : new RegExp(pattern), exact: true }).first().click()
+  }
+  // Colours of code come with their grammars.
+  await harness.page.waitForTimeout(150)
+  return harness
+}

@@ -1,0 +1,26 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { root } from '../../../scripts/root.ts'
+import { fixtures, now } from './fixtures.ts'
+import { showFixture, startBrowser, themes } from './harness-page.ts'
+
+/*
+ * Pictures of every state in three themes at two widths, into `out/screenshots/chat/`.
+ *
+ * Usage: `node test/webview/harness/screenshots.ts [FIXTURE…] [--theme=NAME] [--width=PX]`
+ */
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const option = (name: string) => process.argv.find((argument) => argument.startsWith(`--${name}=`))?.split('=')[1]
+const folder = join(root, 'out/screenshots/chat')
+await mkdir(folder, { recursive: true })
+const browser = await startBrowser()
+for (const theme of themes.filter((name) => (option('theme') ?? name) === name)) {
+  for (const width of option('width') === undefined ? [300, 600] : [Number(option('width'))]) {
+    for (const [name, fixture] of Object.entries(fixtures).filter(([name]) => wanted.length === 0 || wanted.includes(name))) {
+      const harness = await showFixture(browser, fixture, { theme, width, height: 760, time: now })
+      await harness.page.screenshot({ path: join(folder, `${name}-${theme}-${width}.png`) })
+      await harness.close()
+    }
+  }
+}
+await browser.close()

@@ -1,0 +1,50 @@
+import type { FileLocation } from '../../extension/protocol/cards.ts'
+import { PROTOCOL_VERSION, type ViewMessage } from '../../extension/protocol/messages.ts'
+
+export type Answers = NonNullable<Extract<ViewMessage, { type: 'question' }>['answers']>
+
+/** Everything a person can ask of the host: one function an intent, nothing decided here. */
+export type ChatActions = ReturnType<typeof createChatActions>
+
+export function createChatActions(post: (message: ViewMessage) => void) {
+  return {
+    ready: () => post({ type: 'ready', version: PROTOCOL_VERSION }),
+    needSnapshot: () => post({ type: 'need-snapshot' }),
+    loadOlder: (before: number, count: number) => post({ type: 'load-older', before, count }),
+    send: (id: string, text: string, target: 'next-turn' | 'next-step') => post({ type: 'send', id, text, target }),
+    stop: () => post({ type: 'stop' }),
+    continueTurn: () => post({ type: 'continue' }),
+    retry: () => post({ type: 'retry' }),
+    saveDraft: (text: string) => post({ type: 'draft', text }),
+    editQueued: (id: string, text: string) => post({ type: 'queue-edit', id, text }),
+    deleteQueued: (id: string) => post({ type: 'queue-delete', id }),
+    steerQueued: (id: string) => post({ type: 'queue-steer', id }),
+    allowOnce: (id: string) => post({ type: 'approval', id, answer: 'allow' }),
+    allowAlways: (id: string, always: number) => post({ type: 'approval', id, answer: 'allow', always }),
+    deny: (id: string, note: string) => post({ type: 'approval', id, answer: 'deny', ...(note === '' ? {} : { note }) }),
+    answerQuestions: (id: string, answers: Answers) => post({ type: 'question', id, answers }),
+    closeQuestions: (id: string) => post({ type: 'question', id, answers: null }),
+    openLocation: (location: FileLocation) => post({ type: 'open-location', location }),
+    openDiff: (callId: string, path?: string) => post({ type: 'open-diff', callId, ...(path === undefined ? {} : { path }) }),
+    openOutput: (callId: string) => post({ type: 'open-output', callId }),
+    openLink: (url: string) => post({ type: 'open-link', url }),
+    needImage: (attachmentId: string) => post({ type: 'need-image', attachmentId }),
+    openImage: (attachmentId: string) => post({ type: 'open-image', attachmentId }),
+    reviewTurn: (turn: number, path?: string) => post({ type: 'review-turn', turn, ...(path === undefined ? {} : { path }) }),
+    copy: (text: string) => post({ type: 'copy', text }),
+    newSession: () => post({ type: 'session-new' }),
+    openSession: (id: string) => post({ type: 'session-open', id }),
+    renameSession: (id: string, title: string) => post({ type: 'session-rename', id, title }),
+    deleteSession: (id: string) => post({ type: 'session-delete', id }),
+    pickModel: () => post({ type: 'pick-model' }),
+    pickPreset: () => post({ type: 'pick-preset' }),
+    pickPermission: () => post({ type: 'pick-permission' }),
+    manageTrust: () => post({ type: 'manage-trust' }),
+    openSettings: () => post({ type: 'open-settings' }),
+    openLog: () => post({ type: 'open-log' }),
+    reloadView: () => post({ type: 'reload-view' }),
+    reportError: (text: string) => post({ type: 'view-error', text: text.slice(0, 20_000) }),
+    noticeAction: (id: string, action: string) => post({ type: 'notice-action', id, action }),
+    closeNotice: (id: string) => post({ type: 'notice-close', id }),
+  }
+}

@@ -1,0 +1,47 @@
+import type { CardContent } from '../../extension/protocol/cards.ts'
+import type { ToolRow } from '../../extension/protocol/view-state.ts'
+import { useApp } from '../components/app-context.ts'
+import { FileLink } from '../components/file-link.tsx'
+import { t } from '../l10n.ts'
+import { BodyPart, BodyText } from './body-text.tsx'
+import { ImageCard } from './image-card.tsx'
+
+/** Any call that has no card of its own: what it was given and what it gave. */
+export function GenericCard({ row, content }: { readonly row: ToolRow; readonly content: readonly CardContent[] }) {
+  const { actions } = useApp()
+  const call = row.call?.card === 'generic' ? row.call : null
+  const input = call?.rawInput ?? row.rawArguments
+  const isEmpty = input === null || (typeof input === 'object' && Object.keys(input).length === 0)
+  const output = content.length === 0 ? (row.output ?? row.progress) : ''
+  const showAll = row.endedAt === null ? undefined : () => actions.openOutput(row.callId)
+  return (
+    <>
+      {(call?.locations?.length ?? 0) > 0 && (
+        <div class="locations">
+          {call?.locations?.map((location) => (
+            <FileLink key={`${location.path}:${location.line}`} location={location} text={location.line === undefined ? location.path : `${location.path}:${location.line}`} onOpen={actions.openLocation} />
+          ))}
+        </div>
+      )}
+      {!isEmpty && (
+        <BodyPart title={t('Arguments')}>
+          <BodyText text={typeof input === 'string' ? input : JSON.stringify(input, null, 2)} label={t('Arguments')} onShowAll={showAll} />
+        </BodyPart>
+      )}
+      {(content.length > 0 || output !== '') && (
+        <BodyPart title={row.endedAt === null ? t('So far') : t('Result')}>
+          <CardContents content={content} onShowAll={showAll} />
+          {output !== '' && <BodyText text={output} label={t('Result')} onShowAll={showAll} />}
+        </BodyPart>
+      )}
+    </>
+  )
+}
+
+export const CardContents = ({ content, onShowAll }: { readonly content: readonly CardContent[]; readonly onShowAll?: (() => void) | undefined }) => (
+  <>
+    {content.map((part, index) =>
+      part.type === 'image' ? <ImageCard key={index} image={part} /> : <BodyText key={index} text={part.text} label={t('Content')} onShowAll={onShowAll} />,
+    )}
+  </>
+)

@@ -1,0 +1,34 @@
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import type { ReadonlySignal, Signal } from '@preact/signals'
+import type { ChatActions } from '../actions/chat-actions.ts'
+import type { Announcements } from '../store/announcements.ts'
+import type { ChatStore } from '../store/chat-store.ts'
+import type { ComposerModel } from '../store/composer-model.ts'
+import type { UiState } from '../store/ui-state.ts'
+import type { Highlighter } from '../text/highlight.ts'
+
+/** What every component may reach: state to read, actions to call. */
+export interface App {
+  readonly store: ChatStore
+  readonly ui: UiState
+  readonly actions: ChatActions
+  readonly composer: ComposerModel
+  readonly announcements: Announcements
+  readonly highlighter: Highlighter
+  readonly safeHtml: (html: string) => DocumentFragment
+  /** Width of the view; diffs stand side by side from 480 pixels on. */
+  readonly width: Signal<number>
+  readonly isSessionListOpen: Signal<boolean>
+  /** Epoch milliseconds, ticking once a second while something on screen counts. */
+  readonly now: ReadonlySignal<number>
+}
+
+export const AppContext = createContext<App | null>(null)
+
+/** Errors: `Error` outside the application: a component was drawn alone, without its context. */
+export function useApp(): App {
+  const app = useContext(AppContext)
+  if (app === null) throw new Error('A component of the chat was drawn outside of it.')
+  return app
+}

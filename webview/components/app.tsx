@@ -1,0 +1,87 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { t } from '../l10n.ts'
+import { AppContext, useApp, type App } from './app-context.ts'
+import { Composer, StopByEscape } from './composer.tsx'
+import { ApprovalsDock } from './docks/approvals-dock.tsx'
+import { Notices } from './docks/notices.tsx'
+import { QuestionsDock } from './docks/questions-dock.tsx'
+import { QueueDock } from './docks/queue-dock.tsx'
+import { TasksDock } from './docks/tasks-dock.tsx'
+import { ErrorBoundary } from './error-boundary.tsx'
+import { Header } from './header.tsx'
+import { SessionList } from './session-list.tsx'
+import { Transcript } from './transcript.tsx'
+import { Welcome } from './welcome.tsx'
+
+/** The whole chat. */
+export const AppView = ({ app }: { readonly app: App }) => (
+  <AppContext.Provider value={app}>
+    <ErrorBoundary scope="view" onError={app.actions.reportError} onReload={app.actions.reloadView}>
+      <Chat />
+    </ErrorBoundary>
+  </AppContext.Provider>
+)
+
+function Chat() {
+  const { store, actions, width, isSessionListOpen } = useApp()
+  const box = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    if (box.current === null) return undefined
+    width.value = box.current.clientWidth
+    const observer = new ResizeObserver(([change]) => {
+      if (change !== undefined) width.value = change.contentRect.width
+    })
+    observer.observe(box.current)
+    return () => observer.disconnect()
+  }, [])
+  const phase = store.phase.value
+  return (
+    <div class="chat" ref={box}>
+      {phase === 'loading' && <Loading />}
+      {phase === 'wrong-version' && (
+        <div class="welcome" role="alert">
+          <h2>{t('Bosun was updated')}</h2>
+          <p>{t('This view is older than the extension. Reload it to go on; nothing is lost.')}</p>
+          <button type="button" class="button-primary" onClick={actions.reloadView}>
+            {t('Reload view')}
+          </button>
+        </div>
+      )}
+      {phase === 'ready' && (
+        <>
+          <Header />
+          <main class="main">
+            <Conversation />
+            <div class="bottom">
+              <Notices />
+              <QueueDock />
+              <TasksDock />
+              <QuestionsDock />
+              <ApprovalsDock />
+              <StopByEscape />
+              <Composer />
+            </div>
+            {isSessionListOpen.value && <SessionList />}
+          </main>
+        </>
+      )}
+      <Announcer />
+    </div>
+  )
+}
+
+function Conversation() {
+  const { store } = useApp()
+  const session = store.state.session.value
+  if (session === null || store.total.value === 0) return <Welcome />
+  return <Transcript key={session.id} sessionId={session.id} />
+}
+
+/** A bar like the editor's own, so that a slow start looks like one. */
+const Loading = () => <div class="loading" role="progressbar" aria-label={t('Loading')} />
+
+const Announcer = () => (
+  <div class="sr-only" role="status" aria-live="polite">
+    {useApp().announcements.current.value}
+  </div>
+)

@@ -1,0 +1,171 @@
+import { useComputed, useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { assertNever } from '../../../extension/base/assert-never.ts'
+import type { ToolCallView } from '../../../extension/protocol/cards.ts'
+import type { ApprovalView } from '../../../extension/protocol/view-state.ts'
+import { DiffCard } from '../../cards/diff-card.tsx'
+import { CardContents } from '../../cards/generic-card.tsx'
+import { BodyText } from '../../cards/body-text.tsx'
+import { t } from '../../l10n.ts'
+import { useApp } from '../app-context.ts'
+import { Icon } from '../icon.tsx'
+import { Menu, MenuAnchor } from '../menu.tsx'
+
+/** Everything that waits for a yes or no. One is open; the others are a line each, with a key. */
+export function ApprovalsDock() {
+  const { store, actions } = useApp()
+  const chosenId = useSignal<string | null>(null)
+  const approvals = store.state.approvals.value
+  const open = approvals.find(({ id }) => id === chosenId.value) ?? approvals[0]
+  const equals = useComputed(() => (open === undefined ? [] : store.state.approvals.value.filter((other) => isSame(other, open)))).value
+  if (open === undefined) return null
+  const choose = (event: KeyboardEvent) => {
+    if (event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return
+    const next = approvals[Number(event.key) - 1]
+    if (next !== undefined) chosenId.value = next.id
+  }
+  return (
+    <section class="dock approvals" role="region" aria-label={t('Approvals')} tabIndex={-1} onKeyDown={choose}>
+      {approvals.length > 1 && (
+        <ol class="approval-list">
+          {approvals.map((approval, index) => (
+            <li key={approval.id}>
+              <button type="button" class="approval-tab" aria-current={approval === open ? 'true' : undefined} onClick={() => (chosenId.value = approval.id)}>
+                <kbd>{index + 1}</kbd>
+                <span class="approval-tab-text" dir="auto">
+                  {approval.effect}
+                </span>
+              </button>
+            </li>
+          ))}
+        </ol>
+      )}
+      <Approval key={open.id} approval={open} />
+      {equals.length > 1 && (
+        <button type="button" class="link approve-equal" onClick={() => equals.forEach(({ id }) => actions.allowOnce(id))}>
+          {t('Allow all {0} of these', equals.length)}
+        </button>
+      )}
+    </section>
+  )
+}
+
+function Approval({ approval }: { readonly approval: ApprovalView }) {
+  const { actions } = useApp()
+  const isDenying = useSignal(false)
+  const isChoosing = useSignal(false)
+  const { id, effect, why, who, card, always } = approval
+  return (
+    <div class="approval" data-card={card?.card ?? 'generic'} data-tool={approval.tool}>
+      <div class="approval-head">
+        <Icon name="shield" />
+        <span class="approval-effect" dir="auto">
+          {effect}
+        </span>
+      </div>
+      {card !== null && <Means card={card} />}
+      {(why !== '' || who !== null) && (
+        <div class="approval-why" dir="auto">
+          {[...(who === null ? [] : [t('For {0}.', who)]), why].filter((part) => part !== '').join(' ')}
+        </div>
+      )}
+      {isDenying.value ? (
+        <DenyForm onDeny={(note) => actions.deny(id, note)} onCancel={() => (isDenying.value = false)} />
+      ) : (
+        <div class="buttons">
+          <button type="button" class="button-primary" onClick={() => actions.allowOnce(id)}>
+            {t('Allow once')}
+          </button>
+          {always.length > 0 && (
+            <MenuAnchor>
+              <button type="button" class="button-secondary" aria-haspopup="menu" aria-expanded={isChoosing.value} onClick={() => (isChoosing.value = !isChoosing.value)}>
+                {t('Always allow…')}
+              </button>
+              {isChoosing.value && (
+                <Menu
+                  label={t('Always allow…')}
+                  align="start"
+                  opens="up"
+                  onClose={() => (isChoosing.value = false)}
+                  entries={always.map((label, index) => ({ label, onPick: () => actions.allowAlways(id, index) }))}
+                />
+              )}
+            </MenuAnchor>
+          )}
+          <button type="button" class="button-secondary" onClick={() => actions.deny(id, '')}>
+            {t('Deny')}
+          </button>
+          <button type="button" class="link deny-why" onClick={() => (isDenying.value = true)}>
+            {t('Deny with a reason')}
+          </button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** How it would be done: the command or the changes in full. */
+function Means({ card }: { readonly card: ToolCallView }) {
+  switch (card.card) {
+    case 'terminal':
+      return (
+        <div class="means">
+          <pre class="means-command" tabIndex={0} dir="ltr" role="group" aria-label={t('Command')}>
+            {card.title}
+          </pre>
+          {card.cwd !== undefined && <div class="terminal-cwd">{t('in {0}', card.cwd)}</div>}
+        </div>
+      )
+    case 'diff':
+      return (
+        <div class="means">
+          <DiffCard diffs={card.diffs} />
+        </div>
+      )
+    case 'generic':
+      return (
+        <div class="means">
+          {card.content !== undefined && <CardContents content={card.content} />}
+          {card.rawInput !== undefined && card.content === undefined && <BodyText text={JSON.stringify(card.rawInput, null, 2)} label={t('Arguments')} />}
+        </div>
+      )
+    default:
+      return assertNever(card, 'card')
+  }
+}
+
+function DenyForm({ onDeny, onCancel }: { readonly onDeny: (note: string) => void; readonly onCancel: () => void }) {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => input.current?.focus(), [])
+  return (
+    <form
+      class="deny-form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onDeny(input.current?.value.trim() ?? '')
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return
+        event.stopPropagation()
+        onCancel()
+      }}
+    >
+      <input
+        class="input"
+        ref={input}
+        dir="auto"
+        maxLength={2_000}
+        aria-label={t('Why not, for the model to read')}
+        placeholder={t('Why not? The model reads it')}
+      />
+      <button type="submit" class="button-primary">
+        {t('Deny')}
+      </button>
+      <button type="button" class="button-secondary" onClick={onCancel}>
+        {t('Back')}
+      </button>
+    </form>
+  )
+}
+
+const isSame = (a: ApprovalView, b: ApprovalView): boolean => a.tool === b.tool && a.effect === b.effect && JSON.stringify(a.card) === JSON.stringify(b.card)

@@ -1,0 +1,137 @@
+import { useSignal } from '@preact/signals'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import type { SessionView } from '../../extension/protocol/view-state.ts'
+import { formatNumber, plural, t } from '../l10n.ts'
+import { formatTokens } from '../text/format.ts'
+import { useApp } from './app-context.ts'
+import { Bubble } from './bubble.tsx'
+import { ContextRing } from './context-ring.tsx'
+import { IconButton } from './icon-button.tsx'
+import { Menu, MenuAnchor } from './menu.tsx'
+
+/** What this talk is, how it stands, what it has used; new, others, more. */
+export function Header() {
+  const { store, actions, isSessionListOpen } = useApp()
+  const session = store.state.session.value
+  const isRenaming = useSignal(false)
+  const isMenuOpen = useSignal(false)
+  return (
+    <header class="header">
+      {session === null ? (
+        <h1 class="title">{t('New chat')}</h1>
+      ) : isRenaming.value ? (
+        <TitleInput session={session} onEnd={() => (isRenaming.value = false)} />
+      ) : (
+        <h1 class="title" title={t('{0} (double-click to rename)', session.title)} dir="auto" onDblClick={() => (isRenaming.value = session.access === 'write')}>
+          {session.title}
+        </h1>
+      )}
+      {session !== null && <Status session={session} />}
+      {session !== null && <Usage session={session} />}
+      <span class="header-actions">
+        <IconButton icon="add" label={t('New chat')} onPress={actions.newSession} />
+        <IconButton icon="history" label={t('Sessions')} popup="dialog" isExpanded={isSessionListOpen.value} onPress={() => (isSessionListOpen.value = !isSessionListOpen.value)} />
+        <MenuAnchor>
+          <IconButton icon="ellipsis" label={t('More')} popup="menu" isExpanded={isMenuOpen.value} onPress={() => (isMenuOpen.value = !isMenuOpen.value)} />
+          {isMenuOpen.value && (
+            <Menu
+              label={t('More')}
+              onClose={() => (isMenuOpen.value = false)}
+              entries={[
+                ...(session?.access === 'write' ? [{ label: t('Rename'), icon: 'edit', onPick: () => (isRenaming.value = true) }] : []),
+                ...(session === null ? [] : [{ label: t('Show the session log'), icon: 'output', onPick: actions.openLog }]),
+                { label: t('Settings'), icon: 'settings-gear', onPick: actions.openSettings },
+                { label: t('Reload view'), icon: 'refresh', onPick: actions.reloadView },
+              ]}
+            />
+          )}
+        </MenuAnchor>
+      </span>
+    </header>
+  )
+}
+
+const statusTexts = { idle: '', running: 'running', waiting: 'waits for you' } as const
+
+function Status({ session: { status, access } }: { readonly session: SessionView }) {
+  if (access === 'read-only') return <span class="status">{t('read-only')}</span>
+  const text = statusTexts[status]
+  if (text === '') return null
+  return (
+    <span class={`status status-${status}`}>
+      <span class="status-dot" aria-hidden="true" />
+      {t(text)}
+    </span>
+  )
+}
+
+function Usage({ session: { usage, contextShare } }: { readonly session: SessionView }) {
+  const isOpen = useSignal(false)
+  const tokens = usage.inputTokens + usage.cacheRead + usage.outputTokens + usage.reasoning
+  if (tokens === 0 && contextShare === null) return null
+  const percent = contextShare === null ? null : Math.round(contextShare * 100)
+  const name = percent === null ? t('{0} tokens used', formatNumber(tokens)) : t('Context {0}% full, {1} tokens used', percent, formatNumber(tokens))
+  return (
+    <MenuAnchor>
+      <button type="button" class="usage" aria-label={name} title={name} aria-haspopup="dialog" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
+        {contextShare !== null && <ContextRing share={contextShare} />}
+        {percent !== null && <span class="usage-percent">{percent}%</span>}
+        <span class="usage-tokens">{formatTokens(tokens)}</span>
+      </button>
+      {isOpen.value && (
+        <Bubble label={t('What this session used')} onClose={() => (isOpen.value = false)}>
+          <table class="usage-table">
+            <tbody>
+              {percent !== null && <UsageLine name={t('Context filled')} value={`${percent}%`} />}
+              <UsageLine name={t('Read from the cache')} value={formatNumber(usage.cacheRead)} />
+              <UsageLine name={t('Read anew')} value={formatNumber(usage.inputTokens)} />
+              <UsageLine name={t('Written')} value={formatNumber(usage.outputTokens)} />
+              <UsageLine name={t('Thought')} value={formatNumber(usage.reasoning)} />
+              <UsageLine name={t('Length')} value={`${plural(usage.turns, '{0} turn', '{0} turns')}, ${plural(usage.steps, '{0} step', '{0} steps')}`} />
+            </tbody>
+          </table>
+        </Bubble>
+      )}
+    </MenuAnchor>
+  )
+}
+
+const UsageLine = ({ name, value }: { readonly name: string; readonly value: string }) => (
+  <tr>
+    <th scope="row">{name}</th>
+    <td>{value}</td>
+  </tr>
+)
+
+function TitleInput({ session, onEnd }: { readonly session: SessionView; readonly onEnd: () => void }) {
+  const { actions } = useApp()
+  const isOver = useRef(false)
+  const input = useRef<HTMLInputElement>(null)
+  useLayoutEffect(() => {
+    input.current?.focus()
+    input.current?.select()
+  }, [])
+  const end = (title: string | null) => {
+    if (isOver.current) return
+    isOver.current = true
+    if (title !== null && title.trim() !== '' && title.trim() !== session.title) actions.renameSession(session.id, title.trim())
+    onEnd()
+  }
+  return (
+    <input
+      class="title-input"
+      aria-label={t('Title of this session')}
+      dir="auto"
+      defaultValue={session.title}
+      maxLength={200}
+      ref={input}
+      onBlur={({ currentTarget }) => end(currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.isComposing) return
+        if (event.key === 'Enter') end(event.currentTarget.value)
+        if (event.key === 'Escape') end(null)
+        if (event.key === 'Enter' || event.key === 'Escape') event.stopPropagation()
+      }}
+    />
+  )
+}

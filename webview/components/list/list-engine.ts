@@ -1,0 +1,192 @@
+import { batch, signal, type ReadonlySignal } from '@preact/signals'
+import type { ScrollPlace } from '../../store/ui-state.ts'
+import { RowOffsets } from './row-offsets.ts'
+
+/** Rows that are drawn: `start` inclusive, `end` exclusive, and the room that the others take. */
+export interface DrawnRange {
+  readonly start: number
+  readonly end: number
+  readonly before: number
+  readonly after: number
+}
+
+/** Drawn around the view, so that a scroll finds its rows there; drawn anew only when less than the second is left. */
+const OVERSCAN_PX = 1_000
+const MIN_OVERSCAN_PX = 300
+/** A view that has no size yet: what would fill a tall one. */
+const ASSUMED_HEIGHT_PX = 900
+/** Nearer to the end than this is at the end. */
+const END_PX = 3
+/** For so long after a turn of the wheel upwards the view does not snap back to the end. */
+const WHEEL_REST_MS = 200
+
+/**
+ * Keeps a long list of rows of any height in place.
+ *
+ * At the end it follows what is added. Elsewhere the row at the top of the view stays where it is, whatever grows, shrinks or
+ * is loaded above it.
+ */
+export class ListEngine {
+  readonly #offsets = new RowOffsets()
+  readonly #range = signal<DrawnRange>({ start: 0, end: 0, before: 0, after: 0 })
+  readonly #isAtEnd = signal(true)
+  readonly #behind = signal(0)
+  readonly #elements = new Map<string, HTMLElement>()
+  readonly #keysOfElements = new WeakMap<Element, string>()
+  readonly #observer: ResizeObserver
+  readonly #onPlace: (place: ScrollPlace | null) => void
+  #scroller: HTMLElement | null = null
+  #anchor: ScrollPlace | null
+  #lastTop = 0
+  #lastSeenKey: string | undefined
+  #wheelUpAt = -Infinity
+
+  constructor(place: ScrollPlace | null, onPlace: (place: ScrollPlace | null) => void) {
+    this.#anchor = place
+    this.#onPlace = onPlace
+    this.#isAtEnd.value = place === null
+    this.#observer = new ResizeObserver((changes) => this.#resized(changes))
+  }
+
+  readonly range: ReadonlySignal<DrawnRange> = this.#range
+  readonly isAtEnd: ReadonlySignal<boolean> = this.#isAtEnd
+  /** Rows that came at the end since the view left it. */
+  readonly behind: ReadonlySignal<number> = this.#behind
+
+  attach(scroller: HTMLElement): () => void {
+    this.#scroller = scroller
+    const onScroll = () => this.#scrolled()
+    const onWheel = ({ deltaY }: WheelEvent) => {
+      if (deltaY >= 0 || scroller.scrollTop <= 0) return
+      this.#wheelUpAt = performance.now()
+      this.#isAtEnd.value = false
+    }
+    scroller.addEventListener('scroll', onScroll, { passive: true })
+    scroller.addEventListener('wheel', onWheel, { passive: true })
+    this.#observer.observe(scroller)
+    return () => {
+      scroller.removeEventListener('scroll', onScroll)
+      scroller.removeEventListener('wheel', onWheel)
+      this.#observer.disconnect()
+      this.#scroller = null
+    }
+  }
+
+  /** Take the rows before they are drawn. */
+  setRows(keys: readonly string[], estimate: (index: number) => number): void {
+    this.#offsets.setKeys(keys, estimate)
+    this.#updateRange()
+    this.#updateBehind()
+  }
+
+  /** A row has been drawn; the result forgets it. */
+  mount(key: string, element: HTMLElement): () => void {
+    this.#elements.set(key, element)
+    this.#keysOfElements.set(element, key)
+    this.#offsets.setHeight(key, element.getBoundingClientRect().height)
+    this.#observer.observe(element)
+    return () => {
+      this.#observer.unobserve(element)
+      if (this.#elements.get(key) === element) this.#elements.delete(key)
+    }
+  }
+
+  /** Put the view where it belongs, after rows were drawn or changed their height. */
+  settle(): void {
+    const scroller = this.#scroller
+    if (scroller === null) return
+    if (this.#isAtEnd.peek()) {
+      const end = scroller.scrollHeight - scroller.clientHeight
+      if (Math.abs(scroller.scrollTop - end) > 0.5) scroller.scrollTop = end
+      this.#lastSeenKey = this.#offsets.keyAt(this.#offsets.count - 1)
+    } else if (this.#anchor !== null) {
+      const index = this.#offsets.indexOf(this.#anchor.itemId)
+      const top = this.#offsets.topOf(index) + this.#anchor.offsetPx
+      if (index >= 0 && Math.abs(scroller.scrollTop - top) > 0.5) scroller.scrollTop = top
+    }
+    this.#lastTop = scroller.scrollTop
+    this.#updateRange()
+  }
+
+  scrollToEnd(): void {
+    this.#wheelUpAt = -Infinity
+    this.#isAtEnd.value = true
+    this.#anchor = null
+    this.#onPlace(null)
+    this.#updateRange()
+    this.settle()
+    this.#updateBehind()
+  }
+
+  /** Bring a row to the top of the view. */
+  scrollTo(key: string): void {
+    if (this.#offsets.indexOf(key) < 0) return
+    this.#isAtEnd.value = false
+    this.#anchor = { itemId: key, offsetPx: 0 }
+    this.settle()
+  }
+
+  #scrolled(): void {
+    const scroller = this.#scroller
+    if (scroller === null) return
+    const top = scroller.scrollTop
+    const distance = scroller.scrollHeight - scroller.clientHeight - top
+    batch(() => {
+      if (distance <= END_PX && performance.now() - this.#wheelUpAt > WHEEL_REST_MS) this.#isAtEnd.value = true
+      // Following only ever moves down: up, and away from the end, was the person.
+      else if (top < this.#lastTop - 1 && distance > END_PX) this.#isAtEnd.value = false
+      this.#lastTop = top
+      this.#anchor = this.#isAtEnd.peek() ? null : this.#placeAt(top)
+      this.#updateRange()
+      this.#updateBehind()
+    })
+    this.#onPlace(this.#anchor)
+  }
+
+  #placeAt(top: number): ScrollPlace | null {
+    const index = this.#offsets.indexAt(top)
+    const itemId = this.#offsets.keyAt(index)
+    return itemId === undefined ? null : { itemId, offsetPx: top - this.#offsets.topOf(index) }
+  }
+
+  #resized(changes: readonly ResizeObserverEntry[]): void {
+    let isChanged = false
+    for (const { target, borderBoxSize } of changes) {
+      const key = this.#keysOfElements.get(target)
+      if (key === undefined) isChanged = true
+      else if (this.#elements.get(key) === target) isChanged = this.#offsets.setHeight(key, borderBoxSize[0]?.blockSize ?? 0) || isChanged
+    }
+    if (isChanged) this.settle()
+  }
+
+  #updateRange(): void {
+    const height = this.#scroller?.clientHeight || ASSUMED_HEIGHT_PX
+    const offsets = this.#offsets
+    const top = this.#viewTop(height)
+    const { start, end } = this.#range.peek()
+    const needsStart = offsets.indexAt(Math.max(0, top - MIN_OVERSCAN_PX))
+    const needsEnd = offsets.indexAt(top + height + MIN_OVERSCAN_PX) + 1
+    const isEnough = start <= needsStart && end >= needsEnd && end <= offsets.count
+    const next = isEnough
+      ? { start, end }
+      : { start: Math.max(0, offsets.indexAt(Math.max(0, top - OVERSCAN_PX))), end: offsets.indexAt(top + height + OVERSCAN_PX) + 1 }
+    this.#setRange({ ...next, before: offsets.topOf(next.start), after: offsets.totalHeight - offsets.topOf(next.end) })
+  }
+
+  #viewTop(height: number): number {
+    if (this.#isAtEnd.peek()) return Math.max(0, this.#offsets.totalHeight - height)
+    const anchor = this.#anchor
+    const index = anchor === null ? -1 : this.#offsets.indexOf(anchor.itemId)
+    return index >= 0 && anchor !== null ? this.#offsets.topOf(index) + anchor.offsetPx : (this.#scroller?.scrollTop ?? 0)
+  }
+
+  #setRange(next: DrawnRange): void {
+    const held = this.#range.peek()
+    if (held.start !== next.start || held.end !== next.end || held.before !== next.before || held.after !== next.after) this.#range.value = next
+  }
+
+  #updateBehind(): void {
+    const seen = this.#lastSeenKey === undefined ? -1 : this.#offsets.indexOf(this.#lastSeenKey)
+    this.#behind.value = this.#isAtEnd.peek() || seen < 0 ? 0 : this.#offsets.count - 1 - seen
+  }
+}

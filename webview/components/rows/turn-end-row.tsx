@@ -1,0 +1,102 @@
+import type { TurnEndRow } from '../../../extension/protocol/view-state.ts'
+import { formatNumber, plural, t } from '../../l10n.ts'
+import type { RowEntry } from '../../store/chat-store.ts'
+import { formatDuration, formatTokens } from '../../text/format.ts'
+import { useApp } from '../app-context.ts'
+import { FileLink } from '../file-link.tsx'
+import { Icon } from '../icon.tsx'
+
+const outcomes = {
+  completed: { icon: 'check', tone: 'quiet', text: '' },
+  stopped: { icon: 'debug-stop', tone: 'quiet', text: 'You stopped it.' },
+  blocked: { icon: 'circle-slash', tone: 'quiet', text: 'It could not go on.' },
+  failed: { icon: 'error', tone: 'bad', text: 'The turn failed.' },
+  'max-tokens': { icon: 'warning', tone: 'warn', text: 'The answer reached the length that the model allows.' },
+  interrupted: { icon: 'warning', tone: 'warn', text: 'The turn was interrupted.' },
+  paused: { icon: 'debug-pause', tone: 'warn', text: 'Bosun paused.' },
+} as const
+
+const FILES_SHOWN = 6
+
+/** The end of a turn: how it ended and what can be done next, what changed, what it took. */
+export function TurnEndRowView({ entry }: { readonly entry: RowEntry }) {
+  const row = entry.row.value as TurnEndRow
+  const { icon, tone, text } = outcomes[row.outcome]
+  const message = row.message ?? (text === '' ? '' : t(text))
+  return (
+    <article class="turn-end" aria-label={message === '' ? t('End of the turn') : message}>
+      {message !== '' && (
+        <div class={`ending tone-${tone}`}>
+          <Icon name={icon} />
+          <span class="ending-text" dir="auto">
+            {message}
+          </span>
+          <NextStep row={row} />
+        </div>
+      )}
+      {row.changedFiles.length > 0 && <ChangedFiles row={row} />}
+      <TurnFoot row={row} />
+    </article>
+  )
+}
+
+function NextStep({ row }: { readonly row: TurnEndRow }) {
+  const { store, actions } = useApp()
+  const isLast = store.entries.value.at(-1)?.id === row.id
+  if (row.next === 'none' || !isLast || store.state.session.value?.access !== 'write') return null
+  return row.next === 'continue' ? (
+    <button type="button" class="button-primary" onClick={actions.continueTurn}>
+      {t('Continue')}
+    </button>
+  ) : (
+    <button type="button" class="button-primary" onClick={actions.retry}>
+      {t('Retry')}
+    </button>
+  )
+}
+
+function ChangedFiles({ row }: { readonly row: TurnEndRow }) {
+  const { actions } = useApp()
+  const shown = row.changedFiles.slice(0, FILES_SHOWN)
+  return (
+    <div class="changed">
+      <div class="changed-head">
+        <span>{plural(row.changedFiles.length, '{0} file changed', '{0} files changed')}</span>
+        <button type="button" class="link" onClick={() => actions.reviewTurn(row.turn)}>
+          {t('Review')}
+        </button>
+      </div>
+      <ul>
+        {shown.map(({ path, added, removed }) => (
+          <li key={path}>
+            <FileLink location={{ path }} text={path} onOpen={() => actions.reviewTurn(row.turn, path)} />
+            <span class="outcome outcome-added">+{formatNumber(added)}</span>
+            <span class="outcome outcome-removed">−{formatNumber(removed)}</span>
+          </li>
+        ))}
+      </ul>
+      {row.changedFiles.length > shown.length && <div class="body-more">{plural(row.changedFiles.length - shown.length, '{0} more file', '{0} more files')}</div>}
+    </div>
+  )
+}
+
+function TurnFoot({ row }: { readonly row: TurnEndRow }) {
+  const { ui, store } = useApp()
+  const { inputTokens, cacheRead, outputTokens, reasoning } = row.usage
+  const read = inputTokens + cacheRead
+  const tokens = read + outputTokens + reasoning
+  const cacheShare = read === 0 ? 0 : Math.round((cacheRead / read) * 100)
+  const foldId = `turn:${row.turn}`
+  const isLastTurn = store.entries.value.at(-1)?.turn === row.turn
+  const isOpen = ui.isOpen(foldId) ?? isLastTurn
+  const detail = t('{0} tokens: {1} read ({2}% from the cache), {3} written', formatNumber(tokens), formatNumber(read), cacheShare, formatNumber(outputTokens + reasoning))
+  return (
+    <div class="turn-foot" title={detail}>
+      <button type="button" class="turn-steps" aria-expanded={isOpen} title={isOpen ? t('Fold the steps of this turn') : t('Show the steps of this turn')} onClick={() => ui.setOpen(foldId, !isOpen)}>
+        {plural(row.steps, '{0} step', '{0} steps')}
+      </button>
+      <span>{formatDuration(row.durationMs)}</span>
+      {tokens > 0 && <span>{t('{0} tokens', formatTokens(tokens))}</span>}
+    </div>
+  )
+}

@@ -1,0 +1,176 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import type { SessionListItem } from '../../extension/protocol/view-state.ts'
+import { language, t } from '../l10n.ts'
+import { formatAge } from '../text/format.ts'
+import { useApp } from './app-context.ts'
+import { IconButton } from './icon-button.tsx'
+
+/** All sessions over the chat: find, open, rename, delete. */
+export function SessionList() {
+  const { store, actions, isSessionListOpen } = useApp()
+  const query = useSignal('')
+  const editing = useSignal<{ readonly id: string; readonly what: 'rename' | 'delete' } | null>(null)
+  const box = useRef<HTMLDivElement>(null)
+  const search = useRef<HTMLInputElement>(null)
+  useLayoutEffect(() => {
+    const opener = document.activeElement
+    search.current?.focus()
+    return () => (opener instanceof HTMLElement ? opener.focus() : undefined)
+  }, [])
+  const close = () => (isSessionListOpen.value = false)
+  const words = query.value.toLowerCase().split(/\s+/).filter((word) => word !== '')
+  const shown = store.state.sessions.value.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)))
+  const onKeyDown = (event: KeyboardEvent) => {
+    const rows = [...(box.current?.querySelectorAll<HTMLElement>('.session-open') ?? [])]
+    const at = rows.indexOf(document.activeElement as HTMLElement)
+    if (event.key === 'Escape') close()
+    else if (event.key === 'ArrowDown') rows[Math.min(at + 1, rows.length - 1)]?.focus()
+    else if (event.key === 'ArrowUp' && at <= 0) search.current?.focus()
+    else if (event.key === 'ArrowUp') rows[at - 1]?.focus()
+    else if (event.key === 'F2' && at >= 0) editing.value = { id: shown[at]!.id, what: 'rename' }
+    else if (event.key === 'Delete' && at >= 0) editing.value = { id: shown[at]!.id, what: 'delete' }
+    else return
+    event.stopPropagation()
+    event.preventDefault()
+  }
+  return (
+    <div class="sessions" role="dialog" aria-label={t('Sessions')} ref={box} onKeyDown={onKeyDown}>
+      <div class="sessions-head">
+        <input class="input" type="search" ref={search} dir="auto" aria-label={t('Find a session')} placeholder={t('Find a session')} value={query.value} onInput={({ currentTarget }) => (query.value = currentTarget.value)} />
+        <IconButton
+          icon="add"
+          label={t('New chat')}
+          onPress={() => {
+            close()
+            actions.newSession()
+          }}
+        />
+        <IconButton icon="close" label={t('Close')} onPress={close} />
+      </div>
+      {shown.length === 0 ? (
+        <p class="sessions-empty">{words.length > 0 ? t('No session has these words in its title.') : t('There are no sessions yet. What you start appears here.')}</p>
+      ) : (
+        <ul class="session-items">
+          {shown.map((item) => (
+            <SessionRow key={item.id} item={item} editing={editing.value?.id === item.id ? editing.value.what : null} onEdit={(what) => (editing.value = what === null ? null : { id: item.id, what })} onClose={close} />
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+interface SessionRowProps {
+  readonly item: SessionListItem
+  readonly editing: 'rename' | 'delete' | null
+  readonly onEdit: (what: 'rename' | 'delete' | null) => void
+  readonly onClose: () => void
+}
+
+const stateTexts = { idle: '', running: 'running', waiting: 'waits for you', broken: 'cannot be opened' } as const
+
+function SessionRow({ item, editing, onEdit, onClose }: SessionRowProps) {
+  const { store, actions, now } = useApp()
+  const isCurrent = store.state.session.value?.id === item.id
+  const state = stateTexts[item.state]
+  if (editing === 'rename') return <RenameRow item={item} onEnd={() => onEdit(null)} />
+  if (editing === 'delete') return <DeleteRow item={item} onEnd={() => onEdit(null)} />
+  return (
+    <li class={isCurrent ? 'session is-current' : 'session'}>
+      <button
+        type="button"
+        class="session-open"
+        aria-current={isCurrent ? 'true' : undefined}
+        onClick={() => {
+          onClose()
+          if (!isCurrent) actions.openSession(item.id)
+        }}
+      >
+        <span class="session-title" dir="auto">
+          {item.title}
+        </span>
+        <span class="session-detail">
+          {state !== '' && <span class={`session-state state-${item.state}`}>{t(state)}</span>}
+          {formatAge(item.updatedAt, now.value, language())}
+        </span>
+        {item.problem !== null && (
+          <span class="session-problem" dir="auto">
+            {item.problem}
+          </span>
+        )}
+      </button>
+      <span class="session-actions">
+        <IconButton icon="edit" label={t('Rename {0}', item.title)} onPress={() => onEdit('rename')} />
+        <IconButton icon="trash" label={t('Delete {0}', item.title)} onPress={() => onEdit('delete')} />
+      </span>
+    </li>
+  )
+}
+
+function RenameRow({ item, onEnd }: { readonly item: SessionListItem; readonly onEnd: () => void }) {
+  const { actions } = useApp()
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    input.current?.focus()
+    input.current?.select()
+  }, [])
+  const save = () => {
+    const title = input.current?.value.trim() ?? ''
+    if (title !== '' && title !== item.title) actions.renameSession(item.id, title)
+    onEnd()
+  }
+  return (
+    <li class="session is-edited">
+      <input
+        class="input"
+        ref={input}
+        dir="auto"
+        defaultValue={item.title}
+        maxLength={200}
+        aria-label={t('Title of this session')}
+        onKeyDown={(event) => {
+          if (event.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
+          event.stopPropagation()
+          if (event.key === 'Enter') save()
+          else onEnd()
+        }}
+      />
+      <IconButton icon="check" label={t('Save the title')} onPress={save} />
+      <IconButton icon="close" label={t('Cancel')} onPress={onEnd} />
+    </li>
+  )
+}
+
+function DeleteRow({ item, onEnd }: { readonly item: SessionListItem; readonly onEnd: () => void }) {
+  const { actions } = useApp()
+  const cancel = useRef<HTMLButtonElement>(null)
+  useEffect(() => cancel.current?.focus(), [])
+  return (
+    <li
+      class="session is-edited"
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return
+        event.stopPropagation()
+        onEnd()
+      }}
+    >
+      <span class="session-question" dir="auto">
+        {t('Delete “{0}” for good?', item.title)}
+      </span>
+      <button
+        type="button"
+        class="button-primary"
+        onClick={() => {
+          actions.deleteSession(item.id)
+          onEnd()
+        }}
+      >
+        {t('Delete')}
+      </button>
+      <button type="button" class="button-secondary" ref={cancel} onClick={onEnd}>
+        {t('Cancel')}
+      </button>
+    </li>
+  )
+}

@@ -1,0 +1,109 @@
+import { useComputed } from '@preact/signals'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { plural, t } from '../l10n.ts'
+import { transcriptItems, type TranscriptItem } from '../store/transcript-items.ts'
+import { useApp, type App } from './app-context.ts'
+import { Icon } from './icon.tsx'
+import { ListEngine } from './list/list-engine.ts'
+import { VirtualList } from './list/virtual-list.tsx'
+import { GroupView, TurnFoldView } from './rows/fold-rows.tsx'
+import { RowView } from './rows/row-view.tsx'
+
+type ListedItem = TranscriptItem | { readonly kind: 'older'; readonly id: 'older' }
+
+const OLDER_ROWS = 200
+const OLDER: ListedItem = { kind: 'older', id: 'older' }
+
+/** The talk: a log with one article a row, drawn around the view, following its end while the person is there. */
+export function Transcript({ sessionId }: { readonly sessionId: string }) {
+  const app = useApp()
+  const { store, ui, actions } = app
+  const engine = useMemo(() => new ListEngine(ui.scrollPlace(sessionId), (place) => ui.setScrollPlace(sessionId, place)), [sessionId])
+  const held = useRef<ReadonlyMap<string, ListedItem>>(new Map())
+  const items = useComputed(() => {
+    const folded = transcriptItems(store.entries.value, ui.isOpen)
+    const listed: readonly ListedItem[] = store.firstIndex.value > 0 ? [OLDER, ...folded] : folded
+    // An item that says the same stays the same object, so that only what changed is drawn again.
+    const kept = listed.map((item) => sameItem(held.current.get(item.id), item))
+    held.current = new Map(kept.map((item) => [item.id, item]))
+    return kept
+  })
+  // What the person just sent is what they want to see.
+  const lastPrompt = store.entries.value.findLast(({ kind }) => kind === 'prompt')?.id
+  const shownPrompt = useRef(lastPrompt)
+  useEffect(() => {
+    if (lastPrompt !== undefined && shownPrompt.current !== undefined && lastPrompt !== shownPrompt.current) engine.scrollToEnd()
+    shownPrompt.current = lastPrompt
+  }, [lastPrompt])
+  const loadOlder = () => {
+    if (store.firstIndex.peek() === 0 || store.isLoadingOlder.peek()) return
+    store.isLoadingOlder.value = true
+    actions.loadOlder(store.firstIndex.peek(), OLDER_ROWS)
+  }
+  return (
+    <div class="transcript">
+      <VirtualList
+        engine={engine}
+        items={items.value}
+        keyOf={(item) => item.id}
+        estimate={(item) => estimatedHeight(app, item)}
+        draw={(item) => <ItemView item={item} />}
+        label={t('Conversation')}
+        onNearStart={loadOlder}
+      />
+      <JumpToLatest engine={engine} />
+    </div>
+  )
+}
+
+function ItemView({ item }: { readonly item: ListedItem }) {
+  const { store } = useApp()
+  switch (item.kind) {
+    case 'older':
+      return <div class="older">{t('Loading earlier messages')}</div>
+    case 'group':
+      return <GroupView item={item} />
+    case 'turn-fold':
+      return <TurnFoldView item={item} />
+    default: {
+      // Follows the row when it comes to fold differently, which gives it a new entry.
+      const entry = store.entries.value && store.entry(item.id)
+      return entry === undefined ? null : <RowView entry={entry} />
+    }
+  }
+}
+
+function JumpToLatest({ engine }: { readonly engine: ListEngine }) {
+  if (engine.isAtEnd.value) return null
+  const behind = engine.behind.value
+  return (
+    <button type="button" class="jump" onClick={() => engine.scrollToEnd()}>
+      <Icon name="arrow-down" />
+      {t('Jump to latest')}
+      {behind > 0 && (
+        <span class="jump-count" aria-label={plural(behind, '{0} new', '{0} new')}>
+          {behind}
+        </span>
+      )}
+    </button>
+  )
+}
+
+function sameItem(held: ListedItem | undefined, next: ListedItem): ListedItem {
+  if (held?.kind !== next.kind) return next
+  if (held.kind === 'row' || held.kind === 'older') return held
+  return JSON.stringify(held) === JSON.stringify(next) ? held : next
+}
+
+const LINE_PX = 20
+const guesses = { prompt: 64, reasoning: 26, tool: 26, retry: 26, context: 26, notice: 26, 'turn-end': 48 } as const
+
+/** A guess that keeps the scroll bar honest until the row is measured. */
+function estimatedHeight({ store, width }: App, item: ListedItem): number {
+  const row = item.kind === 'row' ? store.entry(item.id)?.row.peek() : undefined
+  if (row === undefined) return guesses.tool
+  if (row.kind !== 'text' && row.kind !== 'prompt') return guesses[row.kind]
+  const charsPerLine = Math.max(20, width.peek() / 7)
+  const lines = Math.ceil(row.text.length / charsPerLine) + (row.text.length > 4_000 ? 20 : row.text.split('\n').length / 2)
+  return row.kind === 'text' ? 16 + lines * LINE_PX : 40 + lines * LINE_PX
+}
