@@ -4,8 +4,9 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     restoreMocks: true,
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    // A limit is there to end what hangs, not to time what runs beside other work.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     passWithNoTests: false,
     projects: [
       {
@@ -13,6 +14,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           environment: 'node',
+          // Modules keep no state, so files can share one worker; starting one for each costs more than the tests.
+          isolate: false,
           include: ['test/{unit,contract,golden,spec,architecture}/**/*.test.{ts,tsx}'],
         },
       },
