@@ -148,17 +148,18 @@ function compileName(glob: string): NameMatcher | { readonly problem: string } {
   return (name) =>
     matchesWithStars(
       units,
-      [...name],
+      charactersOf(name),
       (unit) => unit === 'star',
       (unit, one) => unit !== 'star' && unit(one),
     )
 }
 
+const charactersOf = (text: string) => Array.from(text)
 const characterAt = (text: string, at: number) => String.fromCodePoint(text.codePointAt(at)!)
 
 function compileClass(text: string): { readonly matches: (character: string) => boolean } | { readonly problem: string } {
   const isNegated = /^[!^]/.test(text)
-  const characters = [...(isNegated ? text.slice(1) : text)]
+  const characters = charactersOf(isNegated ? text.slice(1) : text)
   const ranges: [number, number][] = []
   for (let at = 0; at < characters.length; at++) {
     const from = characters[at]!.codePointAt(0)!

@@ -1,21 +1,37 @@
 import type { TextMatch } from '../../capabilities/search.ts'
 
+/** Cuts a stream of bytes at each `separator`; a piece is copied once, however many chunks it came in. */
+class Cutter {
+  readonly #separator: number
+  #parts: Uint8Array[] = []
+
+  constructor(separator: number) {
+    this.#separator = separator
+  }
+
+  /** The pieces that are complete, still joined by separators; null while there is none. */
+  push(chunk: Uint8Array): Buffer | null {
+    const end = chunk.lastIndexOf(this.#separator)
+    if (end < 0) {
+      // A copy: the caller may use the memory again.
+      this.#parts.push(new Uint8Array(chunk))
+      return null
+    }
+    const whole = Buffer.concat([...this.#parts, chunk.subarray(0, end)])
+    this.#parts = end + 1 < chunk.length ? [new Uint8Array(chunk.subarray(end + 1))] : []
+    return whole
+  }
+}
+
 /** Cuts what `rg --files --null` prints into names; names that are not valid UTF-8 are only counted. */
 export class NameReader {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  #rest: Uint8Array = new Uint8Array(0)
+  readonly #cutter = new Cutter(0)
   skipped = 0
 
   push(chunk: Uint8Array): readonly string[] {
-    const end = chunk.lastIndexOf(0)
-    if (end < 0) {
-      this.#rest = Buffer.concat([this.#rest, chunk])
-      return []
-    }
-    const whole = this.#rest.length === 0 ? chunk.subarray(0, end) : Buffer.concat([this.#rest, chunk.subarray(0, end)])
-    // A copy: the caller may use the memory again.
-    this.#rest = new Uint8Array(chunk.subarray(end + 1))
-    return this.#decode(whole)?.split('\0') ?? this.#oneByOne(whole)
+    const whole = this.#cutter.push(chunk)
+    return whole === null ? [] : (this.#decode(whole)?.split('\0') ?? this.#oneByOne(whole))
   }
 
   #oneByOne(bytes: Uint8Array): readonly string[] {
@@ -43,17 +59,10 @@ export class NameReader {
 
 /** Cuts a stream of bytes into lines, without their line end. */
 export class LineReader {
-  #rest: Buffer = Buffer.alloc(0)
+  readonly #cutter = new Cutter(10)
 
   push(chunk: Uint8Array): readonly string[] {
-    const end = chunk.lastIndexOf(10)
-    if (end < 0) {
-      this.#rest = Buffer.concat([this.#rest, chunk])
-      return []
-    }
-    const text = Buffer.concat([this.#rest, chunk.subarray(0, end)]).toString()
-    this.#rest = Buffer.from(chunk.subarray(end + 1))
-    return text.split('\n')
+    return this.#cutter.push(chunk)?.toString().split('\n') ?? []
   }
 }
 

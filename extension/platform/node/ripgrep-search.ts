@@ -331,7 +331,7 @@ const searchAborted = () => new SearchError('SEARCH_ABORTED', 'The search was st
 /** Like `Promise.all`, but waits until all have settled, so that nothing runs on behind a failure. */
 async function allOrFirstFailure<T extends readonly unknown[]>(work: { readonly [K in keyof T]: Promise<T[K]> }): Promise<T> {
   await Promise.allSettled(work)
-  return (await Promise.all(work)) as unknown as T
+  return Promise.all(work)
 }
 
 /** At most `limit` at once; the others wait for their turn, or until they are stopped. */
