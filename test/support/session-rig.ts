@@ -26,11 +26,12 @@ export async function createSessionRig(options: {
   readonly clock?: ManualClock
   readonly invariants?: InvariantOptions
   readonly hasTitles?: boolean
+  readonly patienceMs?: number
 }): Promise<SessionRig> {
-  const { events, clock = createManualClock(), invariants, hasTitles = false } = options
+  const { events, clock = createManualClock(), invariants, hasTitles = false, patienceMs = 0 } = options
   const logger = createRecordingLogger()
   const kernel = createKernel({ logger })
-  const plugin = sessionsPlugin({ events, clock, logger, machine: createFakeMachine(), dispatch: kernel.dispatch, ...(invariants ? { invariants } : {}) })
+  const plugin = sessionsPlugin({ events, clock, logger, machine: createFakeMachine(), dispatch: kernel.dispatch, patienceMs, ...(invariants ? { invariants } : {}) })
   await kernel.root.plugin(plugin).ready
   if (hasTitles) await kernel.root.plugin(titlesPlugin({ logger })).ready
   const { sessions, projections, eventTypes: types } = kernel.root

@@ -25,6 +25,11 @@ export interface SessionsParts {
   readonly logger: Logger
   readonly dispatch: Dispatcher
   readonly invariants?: InvariantOptions
+  /**
+   * How long opening waits for a writer that may just be closing, as the old host of a reloaded window is. Then the session opens
+   * for reading. None by default.
+   */
+  readonly patienceMs?: number
 }
 
 /** Offers `eventTypes`, `projections` and `sessions`; closes every session when it goes. */
@@ -47,6 +52,8 @@ export function sessionsPlugin(parts: SessionsParts): Plugin {
 /** Bytes read at each end of a log whose note is missing or old. */
 const peekBytes = 65_536
 const untitled = 'New session'
+/** Between two looks at a writer that may be closing. */
+const retryMs = 100
 
 class SessionHost implements Sessions {
   readonly #parts: SessionsParts
@@ -185,8 +192,19 @@ class SessionHost implements Sessions {
 
   async #openAnew(id: string, stale: LiveSession | undefined): Promise<Session> {
     await stale?.close()
-    const session = await this.#load(await this.#parts.events.open(id, 'write'))
+    const session = await this.#load(await this.#openFile(id))
     return this.#orClose(session, async () => this.#publish(session))
+  }
+
+  async #openFile(id: string): Promise<EventFile> {
+    const { clock, events, patienceMs = 0 } = this.#parts
+    const deadline = clock.monotonicMs() + patienceMs
+    for (;;) {
+      const file = await events.open(id, 'write')
+      if (file.writer === undefined || clock.monotonicMs() >= deadline) return file
+      await file.close()
+      await new Promise<void>((resolve) => clock.schedule(retryMs, resolve))
+    }
   }
 
   /** Read, mend and mark; not yet known to anybody. */

@@ -260,6 +260,35 @@ describe('a session that another window writes', () => {
     expect([session.access, session === reader, session.messages().length]).toEqual(['write', false, 10])
   })
 
+  const patient = async (disk: MemoryDisk) => createSessionRig({ events: createMemoryEventStore({ disk }), clock, patienceMs: 250 })
+  const turns = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 50) {
+      await new Promise((resolve) => setImmediate(resolve))
+      clock.advance(50)
+    }
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  it('is waited for while it may be closing', async () => {
+    const disk = await stored(wholeTurn(1))
+    const writer = await (await windowOn(disk)).sessions.open('a')
+    const { sessions } = await patient(disk)
+    const opening = sessions.open('a')
+    await turns(100)
+    await writer.close()
+    await turns(100)
+    expect((await opening).access).toBe('write')
+  })
+
+  it('is not waited for beyond that', async () => {
+    const disk = await stored(wholeTurn(1))
+    await (await windowOn(disk)).sessions.open('a')
+    const { sessions } = await patient(disk)
+    const opening = sessions.open('a')
+    await turns(300)
+    expect((await opening).access).toBe('read-only')
+  })
+
   it('cannot be renamed or removed from here', async () => {
     const { two } = await twoWindows()
     await expect(two.sessions.rename('a', 'mine')).rejects.toMatchObject({ code: 'SESSION_BUSY' })
