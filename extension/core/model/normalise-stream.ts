@@ -1,5 +1,8 @@
 import type { FinishReason, StreamChunk } from './contract.ts'
-import { cancelled, emptyResponse, finishFrom, streamClosed } from './stream-failure.ts'
+import { answerTooLong, cancelled, emptyResponse, finishFrom, streamClosed } from './stream-failure.ts'
+
+/** Characters of text, thought and arguments together. No model that works says as much in one answer. */
+const MAX_ANSWER_LENGTH = 16_000_000
 
 /**
  * One answer that always ends with exactly one `finish`, whatever the adapter does.
@@ -12,6 +15,7 @@ export async function* normaliseStream(open: () => AsyncIterable<StreamChunk>, s
   const race = createRace(signal)
   let iterator: AsyncIterator<StreamChunk> | undefined
   let hasContent = false
+  let length = 0
   let isOpen = true
   try {
     iterator = open()[Symbol.asyncIterator]()
@@ -22,6 +26,8 @@ export async function* normaliseStream(open: () => AsyncIterable<StreamChunk>, s
         return yield finish({ kind: 'error', failure: streamClosed })
       }
       hasContent ||= isContent(value)
+      length += lengthOf(value)
+      if (length > MAX_ANSWER_LENGTH) return yield finish({ kind: 'error', failure: answerTooLong })
       if (value.type !== 'finish') {
         yield value
         continue
@@ -42,6 +48,11 @@ export async function* normaliseStream(open: () => AsyncIterable<StreamChunk>, s
 function isContent(chunk: StreamChunk): boolean {
   if (chunk.type === 'text-delta') return chunk.delta.trim() !== ''
   return chunk.type === 'tool-call-delta'
+}
+
+function lengthOf(chunk: StreamChunk): number {
+  if (chunk.type === 'text-delta' || chunk.type === 'reasoning-delta') return chunk.delta.length
+  return chunk.type === 'tool-call-delta' ? chunk.argumentsDelta.length : 0
 }
 
 const finish = (reason: FinishReason): StreamChunk => ({ type: 'finish', reason })

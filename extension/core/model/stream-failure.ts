@@ -25,6 +25,11 @@ export const emptyResponse: Failure = {
   message: 'The model ended its answer without saying or calling anything. Retry, or choose another model.',
 }
 
+export const answerTooLong: Failure = {
+  code: 'MALFORMED_RESPONSE',
+  message: 'The model’s answer passed 16 million characters and was ended. Ask for less at once, or choose another model.',
+}
+
 function textOf(error: unknown): string {
   try {
     return error instanceof Error ? error.message : String(error)

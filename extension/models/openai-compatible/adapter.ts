@@ -39,11 +39,13 @@ export function createOpenAiCompatibleAdapter(parts: AdapterParts): ModelAdapter
     model,
     isLocal: config.isLocal,
     now: clock.now(),
+    key: null,
   })
   const infoOf = (model: string): ModelInfo => modelInfoFrom(config, model, listed.get(model), config.models[model])
 
   async function list(signal: AbortSignal): Promise<readonly ListedModel[]> {
-    const models = await fetchModels({ config, http, clock, key: await keyFor(config, secrets), signal, context: contextFor('') })
+    const key = await keyFor(config, secrets)
+    const models = await fetchModels({ config, http, clock, key, signal, context: { ...contextFor(''), key } })
     listed = new Map(models.map(({ id, facts }) => [id, facts]))
     return models
   }
@@ -78,7 +80,7 @@ interface StreamParts extends AdapterParts {
 }
 
 async function* stream(request: ModelRequest, parts: StreamParts): AsyncGenerator<StreamChunk> {
-  const { config, context } = parts
+  const { config } = parts
   const effort = effortFields(request, parts)
   const [key, messages, { createOpenAICompatible }] = await Promise.all([
     keyFor(config, parts.secrets),
@@ -95,6 +97,7 @@ async function* stream(request: ModelRequest, parts: StreamParts): AsyncGenerato
     // Loaded with the first request: the library costs more to load than all of Bosun's start.
     import('@ai-sdk/openai-compatible'),
   ])
+  const context = { ...parts.context, key }
   const idle = createIdleGuard(request.signal, parts)
   try {
     const model = createOpenAICompatible({

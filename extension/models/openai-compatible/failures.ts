@@ -8,6 +8,8 @@ export interface FailureContext {
   readonly isLocal: boolean
   /** Epoch ms, to read a date in `Retry-After`. */
   readonly now: number
+  /** Taken out of whatever the server says: some servers send it back. */
+  readonly key: string | null
 }
 
 /** An answer of the server that is no success. */
@@ -19,7 +21,7 @@ export interface HttpAnswer {
 
 /** What an answer with an error status means. Source: runtime specification 16.1. */
 export function failureFromHttp(answer: HttpAnswer, context: FailureContext): Failure {
-  const said = saidBy(answer.body)
+  const said = saidBy(answer.body, context.key)
   const code = codeFor(answer.status, said)
   const retryAfterMs = retryAfter(answer.headers, context.now)
   const requestId = answer.headers['x-request-id'] ?? answer.headers['request-id']
@@ -34,7 +36,7 @@ export function failureFromHttp(answer: HttpAnswer, context: FailureContext): Fa
 
 /** What an error inside of a stream means. */
 export function failureFromStream(error: unknown, context: FailureContext): Failure {
-  const said = saidBy(JSON.stringify({ error }))
+  const said = saidBy(JSON.stringify({ error }), context.key)
   const status = Number(said.code)
   const code = codeFor(status >= 400 && status < 600 ? status : statusOf(said), said)
   return { code, message: `${context.name} broke its answer off: ${said.message || 'no reason given'}. Retry, or choose another model.` }
@@ -157,7 +159,11 @@ function wordsFor(code: FailureCode, { status }: HttpAnswer, said: Said, { name,
 }
 
 /** What an error body says; a page of HTML says nothing a person should read. */
-function saidBy(body: string): Said {
+function saidBy(body: string, key: string | null): Said {
+  const cut = (value: unknown) => {
+    const text = typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
+    return (key === null ? text : text.replaceAll(key, '…')).trim().slice(0, 500)
+  }
   try {
     const value = JSON.parse(body) as unknown
     const error = record(record(value)['error'] ?? value)
@@ -170,10 +176,6 @@ function saidBy(body: string): Said {
 }
 
 const record = (value: unknown) => (typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {})
-const cut = (value: unknown) => {
-  const text = typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
-  return text.trim().slice(0, 500)
-}
 
 /** `Retry-After` in seconds or as a date, or the milliseconds that some providers send. */
 function retryAfter(headers: HttpAnswer['headers'], now: number): number | undefined {

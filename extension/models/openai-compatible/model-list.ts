@@ -13,6 +13,7 @@ export interface ListedModel {
 /** A list that takes longer is not waited for. */
 const LIST_TIMEOUT_MS = 10_000
 const MAX_LISTED = 2_000
+const MAX_LIST_BYTES = 16_000_000
 
 const positive = z.coerce.number().int().positive().optional().catch(undefined)
 const price = z.coerce.number().min(0).optional().catch(undefined)
@@ -52,7 +53,7 @@ export async function fetchModels(options: {
       headers: { ...config.headers, ...(key !== null && { authorization: `Bearer ${key}` }) },
       signal: AbortSignal.any([signal, limit.signal]),
     })
-    const body = await response.text()
+    const body = await boundedText(response, config.name)
     if (!response.ok) throw new ModelError(failureFromHttp({ status: response.status, headers: headersOf(response), body }, context))
     return read(body, response, context)
   } catch (error) {
@@ -96,6 +97,22 @@ function factsFrom(model: z.infer<typeof listedModel>): ModelFacts {
 
 /** Listed in dollars a token. */
 const perMillion = (dollars: number) => Math.round(dollars * 1e12) / 1e6
+
+/** Errors: `ModelError` `MALFORMED_RESPONSE` beyond the cap. */
+async function boundedText(response: Response, name: string): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > MAX_LIST_BYTES) {
+      const message = `${name} sent a list of models over ${MAX_LIST_BYTES / 1_000_000} MB. Name the model in bosun.model.name instead of choosing from the list.`
+      throw new ModelError({ code: 'MALFORMED_RESPONSE', message })
+    }
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
 
 function jsonOf(text: string): unknown {
   try {

@@ -104,6 +104,7 @@ describe('a stream', () => {
       [...callParts({ id: 'c', name: 'read', args: {} }), { type: 'finish', reason: { kind: 'tool-calls' } }],
     ],
     ['cut short by its cap may be empty', [{ type: 'finish', reason: { kind: 'max-tokens' } }], [{ type: 'finish', reason: { kind: 'max-tokens' } }]],
+    ['of more than anybody can read is ended', [...textParts('x'.repeat(9_000_000)), ...textParts('x'.repeat(9_000_000), 1)], [...textParts('x'.repeat(9_000_000)), { type: 'block-start', index: 1, block: 'text' }, failed('MALFORMED_RESPONSE')]],
     ['says nothing after its finish', [...sayText('a'), ...textParts('b', 1), stop], sayText('a')],
   ]
   it.each(rows)('%s', async (_name, parts, chunks) => expect(await play(parts)).toEqual(chunks))

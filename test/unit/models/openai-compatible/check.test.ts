@@ -62,6 +62,7 @@ describe('the check of a connection', () => {
     ['a page', '<html>hi</html>', 'text/html', 'MALFORMED_RESPONSE', 'web page'],
     ['JSON of another kind', '{"ok":true}', 'application/json', 'MALFORMED_RESPONSE', 'list of models'],
     ['no JSON at all', 'hello', 'text/plain', 'MALFORMED_RESPONSE', 'list of models'],
+    ['a list without an end', `{"data":[${'0,'.repeat(9_000_000)}0]}`, 'application/json', 'MALFORMED_RESPONSE', 'over 16 MB'],
     ['an empty list', '{"data":[]}', 'application/json', 'UNKNOWN_MODEL', 'offers no model'],
   ]
   it.each(odd)('says that %s was answered', async (_name, body, type, code, words) => expect(await check(await answer(body, type))).toEqual(report(code, words)))

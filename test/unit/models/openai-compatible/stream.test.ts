@@ -167,6 +167,13 @@ describe('a failure', () => {
     expect(await ask(adapterFor(url))).toEqual([{ type: 'finish', reason: kept('Start the server', 'TRANSPORT') }])
   })
 
+  it('does not repeat a key that the server sent back', async () => {
+    const answer = { status: 401, body: { error: { message: 'Incorrect API key provided: sk-secret-1' } } }
+    const chunks = await play(answer, { entry: { keyName: 'MY_KEY' }, secrets: { MY_KEY: 'sk-secret-1' } })
+    expect(JSON.stringify(chunks)).toContain('Incorrect API key provided: …')
+    expect(JSON.stringify(chunks)).not.toContain('sk-secret-1')
+  })
+
   const keys: readonly [name: string, secrets: Readonly<Record<string, string>>, code: string][] = [
     ['is missing', {}, 'MISSING_CREDENTIAL'],
     ['is blank', { MY_KEY: '  ' }, 'MISSING_CREDENTIAL'],
