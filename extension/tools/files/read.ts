@@ -4,6 +4,7 @@ import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/t
 import type { Observations } from '../../features/observation/service.ts'
 import { sessionFolder } from '../session-folder.ts'
 import { presentCall, presentResult, readMeta } from './read.card.ts'
+import { similarNames, splitPath } from './similar-names.ts'
 
 const MAX_LINES = 2_000
 const MAX_LINE_LENGTH = 2_000
@@ -73,10 +74,22 @@ export function createRead({ files, observations }: { readonly files: FileSystem
     try {
       return await files.readLines(target, { ...window, maxLineLength: MAX_LINE_LENGTH, maxBytes: MAX_BYTES }, exec.signal)
     } catch (error) {
-      if (error instanceof FileError && error.code === 'FS_NOT_FOUND') observations.observe(exec.agent, target, 'absent')
+      if (error instanceof FileError && error.code === 'FS_NOT_FOUND') {
+        observations.observe(exec.agent, target, 'absent')
+        throw await withSimilarNames(target, error, exec)
+      }
       if (error instanceof FileError && error.code === 'FS_NOT_REGULAR_FILE') throw await withListing(target, error, exec)
       throw error
     }
+  }
+
+  /** A slip in a name is best mended at once: say what stands beside it. */
+  async function withSimilarNames(target: FileTarget, error: FileError, exec: BodyExecution): Promise<FileError> {
+    const { folder, name } = splitPath(target.spelling)
+    const parent = await files.resolve(folder, sessionFolder(exec), exec.signal)
+    if (!parent.exists || (await files.stat(parent, exec.signal)).kind !== 'directory') return error
+    const similar = similarNames(name, (await files.readDirectory(parent, exec.signal)).map((entry) => entry.name))
+    return similar.length === 0 ? error : new FileError('FS_NOT_FOUND', `${error.message} Similar names there: ${similar.join(', ')}.`, { cause: error })
   }
 
   /** A folder's name for a file's is an easy mistake: say what is in it. */

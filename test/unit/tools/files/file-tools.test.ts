@@ -111,6 +111,8 @@ describe('read', () => {
     ['limit 2001', 'f', { limit: 2001 }, 'INVALID_ARGS', /from 1 to 2000, not 2001/],
     ['an offset past the end', 'f', { offset: 3 }, 'FS_NOT_FOUND', /has 2 lines, so there is no line 3/],
     ['a file that is not there', 'gone', {}, 'FS_NOT_FOUND', /gone does not exist/],
+    ['a name with a slip, with what stands beside it', 'notes.txt', {}, 'FS_NOT_FOUND', /notes\.txt does not exist[^]* Similar names there: notes\.md\.$/],
+    ['a file in a folder that is not there', 'no/f', {}, 'FS_NOT_FOUND', /no\/f does not exist/],
     ['a folder, with what is in it', '.', {}, 'FS_NOT_REGULAR_FILE', /is a folder, not a file[^]*\nf\nsub\/$/],
     ['a FIFO', 'pipe', {}, 'FS_NOT_REGULAR_FILE', /not a regular file/],
     ['a binary file', 'bin', {}, 'FS_NOT_TEXT', /binary/],
@@ -120,6 +122,7 @@ describe('read', () => {
     await put('f', 'a\nb\n')
     await mkdir(at('sub'))
     if (name === 'a FIFO') execFileSync('mkfifo', [at('pipe')])
+    if (name === 'a name with a slip, with what stands beside it') await put('notes.md', '')
     if (name === 'a binary file') await put('bin', Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0x80, 0xff]))
     if (name === 'a link to nothing') await symlink('nowhere', at('dangling'))
     expect(outcomeOf(await (await bench()).read(path, args))).toEqual(failed(code, message))
