@@ -99,8 +99,15 @@ if (isWatch) {
 
 async function bundleOnce({ name, options, entry }: Bundle): Promise<[string, Metafile]> {
   const { metafile } = await build({ ...shared, ...options, metafile: true, entryPoints: [entry] })
-  for (const [path, output] of Object.entries(metafile.outputs)) {
-    if (!path.endsWith('.map')) console.error(`${path.padEnd(40)} ${(output.bytes / 1024).toFixed(1).padStart(9)} KB`)
-  }
+  const outputs = Object.entries(metafile.outputs).filter(([path]) => !path.endsWith('.map'))
+  const isLoadedLater = (path: string) => path.startsWith(`dist/${name}-`)
+  for (const [path, { bytes }] of outputs) if (!isLoadedLater(path)) console.error(sizeLine(path, bytes))
+  const later = outputs.filter(([path]) => isLoadedLater(path))
+  const laterBytes = later.reduce((sum, [, { bytes }]) => sum + bytes, 0)
+  if (later.length > 0) console.error(sizeLine(`  ${later.length} parts loaded when needed`, laterBytes))
   return [name, metafile]
+}
+
+function sizeLine(what: string, bytes: number): string {
+  return `${what.padEnd(34)} ${(bytes / 1024).toFixed(1).padStart(9)} KB`
 }
