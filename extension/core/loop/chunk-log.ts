@@ -47,7 +47,7 @@ export class ChunkLog {
     }
   }
 
-  /** Write what waits and stop. Gives the `seq` of every part, in order. */
+  /** Write what waits and stop. Gives the `seq` of every part, in order. Errors: as `add`. */
   end(): readonly number[] {
     this.#stopTimer?.()
     this.#stopTimer = null

@@ -1,7 +1,8 @@
 import { orAbort } from '../../base/or-abort.ts'
 import type { TurnEndReason } from '../log/event.ts'
 import { failureFrom } from './failure.ts'
-import { giveBack, runStep, selected } from './step.ts'
+import { selected } from './attempt.ts'
+import { giveBack, runStep } from './step.ts'
 import type { StepEntry, StepOutcome } from './step.ts'
 import type { TurnContext } from './turn-context.ts'
 

@@ -268,6 +268,12 @@ describe('a failure', () => {
     await say('c')
     expect(story().filter((line) => line.startsWith('user'))).toEqual(['user a', 'user b', 'user c'])
   })
+  it('of a listener’s bad message keeps the words that did not enter', async () => {
+    const { say, story, agent, ctx } = await setUp({ answers: [sayText('x')] })
+    ctx.on('agent/pre-step', ({ messages }) => ({ kind: 'enter', messages: [{ ...prompt('bad'), content: 'no list' as never }, ...messages] }))
+    await say('hi')
+    expect([story(), agent.inbox.nextTurn.map(textOf)]).toEqual([['turn 1', 'step 1', 'step end', 'end error'], ['hi']])
+  })
   it('of prompt assembly ends the turn without a step', async () => {
     const { say, story, ctx } = await setUp()
     ctx.systemPrompt.section({ name: 'bad', order: 0, text: '{{nope}}' })
