@@ -55,7 +55,14 @@ export class EditorFileSystem implements FileSystem {
 
   constructor(disk: FileSystem) {
     this.#disk = disk
-    this.#documents = new OpenDocuments(async (uri) => (uri.scheme === 'file' ? (await this.#disk.resolve(uri.fsPath, '/')).key : keyOf(uri)))
+    this.#documents = new OpenDocuments(async (uri) =>
+      uri.scheme === 'file' ? await this.#disk.resolve(uri.fsPath, '/') : { key: keyOf(uri), path: uri.toString() },
+    )
+  }
+
+  /** Texts of documents with unsaved changes, for searches to look at in the place of the disk. */
+  unsavedTexts(): readonly { readonly path: string; readonly text: string }[] {
+    return this.#documents.unsavedTexts()
   }
 
   dispose(): void {
@@ -96,7 +103,7 @@ export class EditorFileSystem implements FileSystem {
       if (bytes.length > maxBytes) throw tooLarge(target.spelling, bytes.length, maxBytes)
       return { text: document.getText(), form: formOf(document), version, source: 'buffer', isDirty: true }
     }
-    const bytes = await this.readBytes(target, { maxBytes, ...(signal && { signal }) })
+    const bytes = await this.#storedBytes(target, { maxBytes, ...(signal && { signal }) })
     const stored = await this.#decode(target, bytes)
     const isShown = document !== undefined && document.getText() === stored.text
     return { text: stored.text, form: stored.form, version: versionOf(bytes), source: isShown ? 'buffer' : 'disk', isDirty: false }
@@ -116,16 +123,11 @@ export class EditorFileSystem implements FileSystem {
     return { lines, totalLines, isByteCapped, form, version, source, isDirty }
   }
 
-  async readBytes(target: FileTarget, { maxBytes, signal }: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<Uint8Array> {
-    // A FIFO or a device must not even be opened, and a file must not be loaded to find that it is too large.
-    const { kind, size } = await this.stat(target, signal)
-    if (kind !== 'file') throw notRegular(target.spelling, kind)
-    if (size > maxBytes) throw tooLarge(target.spelling, size, maxBytes)
+  async readBytes(target: FileTarget, options: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<Uint8Array> {
     const document = await this.#documents.find(target)
-    if (document?.isDirty === true) return (await storedBuffer(document)).bytes
-    const bytes = await withFileErrors(target, async () => await vscode.workspace.fs.readFile(uriOf(target)))
-    checkNotAborted(signal)
-    if (bytes.length > maxBytes) throw tooLarge(target.spelling, bytes.length, maxBytes)
+    if (document?.isDirty !== true) return await this.#storedBytes(target, options)
+    const { bytes } = await storedBuffer(document)
+    if (bytes.length > options.maxBytes) throw tooLarge(target.spelling, bytes.length, options.maxBytes)
     return bytes
   }
 
@@ -255,7 +257,8 @@ export class EditorFileSystem implements FileSystem {
     checkNotAborted(signal)
     // Right before the write, because the file service cannot compare and write in one step.
     const now = await this.#currentBytes(target, undefined)
-    if (now === null ? current !== null : current === null || Buffer.compare(now, current) !== 0) throw staleVersion(target.spelling, current === null ? 'exists by now' : 'changed')
+    const isSame = now === null || current === null ? now === current : Buffer.compare(now, current) === 0
+    if (!isSame || (await this.#documents.find(target))?.isDirty === true) throw staleVersion(target.spelling, current === null ? 'exists by now' : 'changed')
     try {
       await vscode.workspace.fs.writeFile(uri, bytes)
     } catch (error) {
@@ -291,9 +294,20 @@ export class EditorFileSystem implements FileSystem {
     }
   }
 
+  async #storedBytes(target: FileTarget, { maxBytes, signal }: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<Uint8Array> {
+    // A FIFO or a device must not even be opened, and a file must not be loaded to find that it is too large.
+    const { kind, size } = await this.stat(target, signal)
+    if (kind !== 'file') throw notRegular(target.spelling, kind)
+    if (size > maxBytes) throw tooLarge(target.spelling, size, maxBytes)
+    const bytes = await withFileErrors(target, async () => await vscode.workspace.fs.readFile(uriOf(target)))
+    checkNotAborted(signal)
+    if (bytes.length > maxBytes) throw tooLarge(target.spelling, bytes.length, maxBytes)
+    return bytes
+  }
+
   async #currentBytes(target: FileTarget, signal: AbortSignal | undefined): Promise<Uint8Array | null> {
     try {
-      return await this.readBytes(target, { maxBytes: MAX_CHANGE_BYTES, ...(signal && { signal }) })
+      return await this.#storedBytes(target, { maxBytes: MAX_CHANGE_BYTES, ...(signal && { signal }) })
     } catch (error) {
       if (error instanceof FileError && error.code === 'FS_NOT_FOUND') return null
       throw error

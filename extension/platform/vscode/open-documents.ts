@@ -1,18 +1,18 @@
 import * as vscode from 'vscode'
-import type { FileTarget } from '../../capabilities/file-system.ts'
+import type { FileKey, FileTarget } from '../../capabilities/file-system.ts'
 
 /** Finds the document that the person has open for a file, also when it was opened through a link. */
 export class OpenDocuments {
-  readonly #canonical: (uri: vscode.Uri) => Promise<string>
-  /** Canonical keys of documents by their address; links are rare, so an answer holds while the document is open. */
-  readonly #keys = new Map<string, Promise<string>>()
+  readonly #canonical: (uri: vscode.Uri) => Promise<Identity>
+  /** Where documents are, links followed, by their address; links are rare, so an answer holds while the document is open. */
+  readonly #places = new Map<string, { readonly asked: Promise<Identity>; known?: Identity }>()
   readonly #undo: vscode.Disposable
 
-  constructor(canonical: (uri: vscode.Uri) => Promise<string>) {
+  constructor(canonical: (uri: vscode.Uri) => Promise<Identity>) {
     this.#canonical = canonical
     this.#undo = vscode.Disposable.from(
-      vscode.workspace.onDidCloseTextDocument(({ uri }) => void this.#keys.delete(uri.toString())),
-      vscode.workspace.onDidRenameFiles(() => this.#keys.clear()),
+      vscode.workspace.onDidCloseTextDocument(({ uri }) => void this.#places.delete(uri.toString())),
+      vscode.workspace.onDidRenameFiles(() => this.#places.clear()),
     )
   }
 
@@ -34,22 +34,36 @@ export class OpenDocuments {
     return found.find(({ isDirty }) => isDirty) ?? found[0]
   }
 
-  /** Unsaved documents with their canonical paths. */
-  async unsaved(): Promise<readonly { readonly document: vscode.TextDocument; readonly key: string }[]> {
-    const dirty = vscode.workspace.textDocuments.filter(({ isDirty, isUntitled, uri }) => isDirty && !isUntitled && isFileLike(uri))
-    return await Promise.all(dirty.map(async (document) => ({ document, key: await this.#keyOf(document.uri) })))
+  /** Unsaved texts by path, for searches. A link that was never asked about goes by its own path once. */
+  unsavedTexts(): readonly { readonly path: string; readonly text: string }[] {
+    return vscode.workspace.textDocuments
+      .filter(({ isDirty, isUntitled, uri }) => isDirty && !isUntitled && uri.scheme === 'file')
+      .map((document) => {
+        const place = this.#place(document.uri)
+        return { path: place.known?.path ?? document.uri.fsPath, text: document.getText() }
+      })
   }
 
-  #keyOf(uri: vscode.Uri): Promise<string> {
+  async #keyOf(uri: vscode.Uri): Promise<FileKey> {
+    return (await this.#place(uri).asked).key
+  }
+
+  #place(uri: vscode.Uri) {
     const address = uri.toString()
-    let key = this.#keys.get(address)
-    if (key === undefined) {
-      key = this.#canonical(uri)
-      this.#keys.set(address, key)
-    }
-    return key
+    const place = this.#places.get(address)
+    if (place !== undefined) return place
+    const asked = this.#canonical(uri)
+    const fresh: { readonly asked: Promise<Identity>; known?: Identity } = { asked }
+    this.#places.set(address, fresh)
+    asked.then(
+      (identity) => (fresh.known = identity),
+      () => this.#places.delete(address),
+    )
+    return fresh
   }
 }
+
+type Identity = Pick<FileTarget, 'key' | 'path'>
 
 const isFileLike = ({ scheme }: vscode.Uri) => !['untitled', 'output', 'git', 'vscode-notebook-cell', 'bosun', 'vscode-scm', 'comment'].includes(scheme)
 

@@ -1,0 +1,37 @@
+import type { ChatCommand } from './chat-controller.ts'
+
+/** What a command of the palette does: something of the chat's controller, or of its pages. */
+export type CommandTarget = { readonly chat: ChatCommand } | { readonly page: 'show' | 'open-in-editor' | 'show-log' }
+
+export interface CommandSpec {
+  /** Without the product prefix. */
+  readonly id: string
+  /** English; the manifest names it by a key of `package.nls.json`. */
+  readonly title: string
+  /** A codicon. */
+  readonly icon?: string
+  readonly target: CommandTarget
+  /** Place in the chat view's title: `navigation` shows the icon, others stand in its menu. */
+  readonly viewTitle?: string
+  readonly key?: { readonly key: string; readonly mac?: string; readonly when?: string }
+}
+
+/** Every command, in the order of the palette. Source: ux 1 "Palette and keys": few keys, none over the editor's own. */
+export const commandSpecs: readonly CommandSpec[] = [
+  { id: 'openChat', title: 'Open Chat', icon: 'comment-discussion', target: { page: 'show' }, key: { key: 'ctrl+alt+shift+b', mac: 'cmd+alt+shift+b' } },
+  { id: 'newSession', title: 'New Session', icon: 'add', target: { chat: 'new-session' }, viewTitle: 'navigation@1' },
+  { id: 'openSession', title: 'Open Session…', icon: 'history', target: { chat: 'open-session' }, viewTitle: 'navigation@2' },
+  { id: 'openChatInEditor', title: 'Open Chat in Editor', icon: 'open-preview', target: { page: 'open-in-editor' }, viewTitle: '1_view@1' },
+  { id: 'stop', title: 'Stop', icon: 'debug-stop', target: { chat: 'stop' } },
+  { id: 'continue', title: 'Continue', icon: 'debug-continue', target: { chat: 'continue' } },
+  { id: 'approvals', title: 'Answer Waiting Approvals…', icon: 'bell', target: { chat: 'approvals' } },
+  { id: 'chooseModel', title: 'Choose Model…', icon: 'chip', target: { chat: 'choose-model' }, viewTitle: '2_choose@1' },
+  { id: 'choosePreset', title: 'Choose Preset…', icon: 'tools', target: { chat: 'choose-preset' }, viewTitle: '2_choose@2' },
+  { id: 'choosePermission', title: 'Choose Permissions…', icon: 'shield', target: { chat: 'choose-permission' }, viewTitle: '2_choose@3' },
+  { id: 'setApiKey', title: 'Set API Key…', icon: 'key', target: { chat: 'set-api-key' }, viewTitle: '2_choose@4' },
+  { id: 'checkConnection', title: 'Check Connection', icon: 'plug', target: { chat: 'check-connection' }, viewTitle: '2_choose@5' },
+  { id: 'renameSession', title: 'Rename Session…', icon: 'edit', target: { chat: 'rename-session' }, viewTitle: '3_session@1' },
+  { id: 'deleteSession', title: 'Delete Session…', icon: 'trash', target: { chat: 'delete-session' }, viewTitle: '3_session@2' },
+  { id: 'showMenu', title: 'Show Menu', icon: 'menu', target: { chat: 'menu' } },
+  { id: 'showLog', title: 'Show Diagnostics', icon: 'output', target: { page: 'show-log' }, viewTitle: '4_help@1' },
+]

@@ -1,0 +1,173 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as vscode from 'vscode'
+import { fillIn } from '../../extension/base/fill-in.ts'
+import { NodeFileSystem } from '../../extension/platform/node/file-system.ts'
+import { VscodeAttention } from '../../extension/platform/vscode/attention.ts'
+import { ChatViews } from '../../extension/platform/vscode/chat-views.ts'
+import { VscodeEditor } from '../../extension/platform/vscode/editor.ts'
+import { EditorFileSystem } from '../../extension/platform/vscode/editor-file-system.ts'
+import { KeptFiles } from '../../extension/platform/vscode/kept-files.ts'
+import { createVscodeSettingsSource } from '../../extension/platform/vscode/settings-source.ts'
+import { createVscodeWorkspace } from '../../extension/platform/vscode/workspace.ts'
+
+const active = () => vscode.window.tabGroups.activeTabGroup.activeTab
+const until = async (holds: () => boolean, what: string) => {
+  for (let waited = 0; !holds(); waited += 50) {
+    ok(waited < 20_000, what)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+describe('what the chat opens in the editor', () => {
+  let folder: string
+  let files: EditorFileSystem
+  let editor: VscodeEditor
+  const kept = new KeptFiles()
+  // The extension under test serves this scheme itself where it is active.
+  let registration: vscode.Disposable | undefined
+
+  before(async () => {
+    folder = await realpath(await mkdtemp(join(tmpdir(), 'opened-')))
+    await writeFile(join(folder, 'a.ts'), 'one\ntwo\nthree\n')
+    await writeFile(join(folder, 'b.ts'), 'b\n')
+    files = new EditorFileSystem(new NodeFileSystem())
+    const views = new ChatViews({ extensionUri: vscode.Uri.file(folder), attach: async () => () => {}, onError: () => {} })
+    editor = new VscodeEditor({ files, kept, views, l10n: { t: fillIn }, statusCommand: 'bosun.showMenu' })
+    try {
+      registration = kept.register()
+    } catch {
+      registration = undefined
+    }
+  })
+  after(async () => {
+    registration?.dispose()
+    editor.dispose()
+    files.dispose()
+    await rm(folder, { recursive: true, force: true })
+  })
+  afterEach(async () => void (await vscode.commands.executeCommand('workbench.action.closeAllEditors')))
+
+  it('a place in a file, as a preview at the line', async () => {
+    equal(await editor.openLocation({ path: 'a.ts', line: 2 }, folder), null)
+    const shown = vscode.window.activeTextEditor
+    deepEqual([shown?.document.uri.fsPath, shown?.selection.active.line, active()?.isPreview], [join(folder, 'a.ts'), 1, true])
+  })
+
+  it('nothing, but words, for a file that is gone', async () => {
+    equal(await editor.openLocation({ path: 'gone.ts' }, folder), 'gone.ts is not there any more.')
+    equal(vscode.window.activeTextEditor, undefined)
+  })
+
+  it('a native diff of what stood before against the file as it is now', async function () {
+    if (registration === undefined) this.skip()
+    await editor.openDiff({ title: 'a.ts (before and now)', path: join(folder, 'a.ts'), before: { name: 'call/a.ts', text: 'one\n2\nthree\n' } })
+    await until(() => active()?.input instanceof vscode.TabInputTextDiff, 'a diff editor')
+    const { original, modified } = active()?.input as vscode.TabInputTextDiff
+    equal(active()?.label, 'a.ts (before and now)')
+    equal((await vscode.workspace.openTextDocument(original)).getText(), 'one\n2\nthree\n')
+    equal((await vscode.workspace.openTextDocument(original)).languageId, 'typescript')
+    equal(modified.fsPath, join(folder, 'a.ts'))
+  })
+
+  it('several files in one multi-file diff', async function () {
+    if (registration === undefined) this.skip()
+    await editor.openDiffs({
+      title: 'Changes of turn 1',
+      files: ['a.ts', 'b.ts'].map((name) => ({ path: join(folder, name), before: { name: `turn/${name}`, text: 'old\n' } })),
+    })
+    await until(() => active()?.label.startsWith('Changes of turn 1') === true, 'a multi-file diff editor')
+  })
+
+  it('long output, read-only', async function () {
+    if (registration === undefined) this.skip()
+    await editor.openText({ name: 'call/bash.txt', text: 'line\n'.repeat(1000) })
+    const shown = vscode.window.activeTextEditor
+    equal(shown?.document.lineCount, 1001)
+    equal(await shown?.edit((edit) => edit.insert(new vscode.Position(0, 0), 'x')).then((isDone) => isDone, () => false), false)
+  })
+
+  it('a pick list that begins at the current choice, and null when it is left', async () => {
+    const picked = editor.pick({ title: 'Choose', items: [{ id: 'sep', label: 'Group', isSeparator: true }, { id: 'a', label: 'A' }, { id: 'b', label: 'B', isCurrent: true }] })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem')
+    equal(await picked, 'b')
+    const left = editor.pick({ title: 'Choose', items: [{ id: 'a', label: 'A' }] })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await vscode.commands.executeCommand('workbench.action.closeQuickOpen')
+    equal(await left, null)
+  })
+})
+
+describe('a notification', () => {
+  it('that was answered elsewhere answers nothing', async () => {
+    const answered = new AbortController()
+    const choice = new VscodeAttention().ask({ text: 'Bosun: Run x', buttons: [{ id: 'allow', label: 'Allow once' }], signal: answered.signal })
+    answered.abort()
+    equal(await choice, null)
+    equal(await new VscodeAttention().ask({ text: 'late', buttons: [], signal: AbortSignal.abort() }), null)
+  })
+})
+
+describe('the workspace of the editor', () => {
+  const workspace = createVscodeWorkspace()
+
+  it('names its folders and whether they are trusted', () => {
+    deepEqual(workspace.folders().map(({ name }) => name), vscode.workspace.workspaceFolders?.map(({ name }) => name))
+    equal(workspace.isTrusted(), true)
+  })
+
+  it('tells what is open, unsaved and wrong', async () => {
+    const root = vscode.workspace.workspaceFolders![0]!.uri
+    const file = vscode.Uri.joinPath(root, 'README.md')
+    const shown = await vscode.window.showTextDocument(file, { preview: false })
+    await shown.edit((edit) => edit.insert(new vscode.Position(0, 0), 'x'))
+    const diagnostics = vscode.languages.createDiagnosticCollection('test')
+    diagnostics.set(file, [new vscode.Diagnostic(new vscode.Range(0, 0, 0, 1), 'bad', vscode.DiagnosticSeverity.Error)])
+    const snapshot = await workspace.snapshot()
+    deepEqual(snapshot.activeEditor, { path: file.fsPath, languageId: 'markdown' })
+    ok(snapshot.openEditors.includes(file.fsPath))
+    ok(snapshot.unsavedFiles.includes(file.fsPath))
+    equal(snapshot.problems?.errors, 1)
+    diagnostics.dispose()
+    await vscode.commands.executeCommand('workbench.action.files.revert')
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors')
+  })
+})
+
+describe('settings', () => {
+  const source = createVscodeSettingsSource()
+
+  it('that nobody wrote are not set, whatever the manifest says', () => {
+    equal(source.get('agent.maxStepsPerTurn'), undefined)
+    deepEqual(source.inspect('agent.maxStepsPerTurn'), {})
+  })
+
+  it('are written, heard of and told apart by where they stand', async () => {
+    const heard: boolean[] = []
+    const undo = source.onDidChange((changed) => heard.push(changed('agent.maxStepsPerTurn')))
+    await source.set('agent.maxStepsPerTurn', 7, 'user')
+    deepEqual([source.get('agent.maxStepsPerTurn'), source.inspect('agent.maxStepsPerTurn')], [7, { user: 7 }])
+    await source.set('agent.maxStepsPerTurn', 3, 'workspace')
+    deepEqual([source.get('agent.maxStepsPerTurn'), source.inspect('agent.maxStepsPerTurn')], [3, { user: 7, workspace: 3 }])
+    await source.set('agent.maxStepsPerTurn', undefined, 'workspace')
+    await source.set('agent.maxStepsPerTurn', undefined, 'user')
+    undo()
+    ok(heard.includes(true))
+    equal(source.get('agent.maxStepsPerTurn'), undefined)
+  })
+})
+
+describe('the extension', () => {
+  it('starts in a moment: what it needs for work is loaded with the first page or command', async () => {
+    const extension = vscode.extensions.getExtension('bosun.bosun')
+    const started = performance.now()
+    await extension?.activate()
+    match(String(extension?.isActive), /true/)
+    ok(performance.now() - started < 2_000)
+    const commands = await vscode.commands.getCommands(true)
+    ok(['bosun.openChat', 'bosun.newSession', 'bosun.setApiKey', 'bosun.showMenu'].every((id) => commands.includes(id)))
+  })
+})
