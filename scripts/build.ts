@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { build, context, type BuildOptions, type Metafile } from 'esbuild'
+import { build, context, type BuildOptions, type Metafile, type Plugin } from 'esbuild'
 import { root } from './root.ts'
 
 /*
@@ -40,19 +40,23 @@ const esModule: BuildOptions = {
 
 type Bundle = { readonly name: string; readonly entry: string; readonly options: BuildOptions }
 
+const commonJs: BuildOptions = {
+  ...node,
+  format: 'cjs',
+  // Sources find files beside them by `import.meta.url`, which a CommonJS bundle has not got.
+  define: { ...shared.define, 'import.meta.url': 'bundleUrl' },
+  banner: { js: "const bundleUrl=require('node:url').pathToFileURL(__filename).href;" },
+}
+
+/** `main.ts` loads the rest of the editor's root on first use, from a bundle of its own. */
+const laterBundle: Plugin = {
+  name: 'later-bundle',
+  setup: ({ onResolve }) => onResolve({ filter: /\/editor-root\.ts$/ }, ({ kind }) => (kind === 'dynamic-import' ? { path: './editor-root.cjs', external: true } : null)),
+}
+
 const bundles: readonly Bundle[] = [
-  {
-    name: 'extension',
-    entry: 'extension/main.ts',
-    options: {
-      ...node,
-      format: 'cjs',
-      outfile: 'dist/extension.cjs',
-      // Sources find files beside them by `import.meta.url`, which a CommonJS bundle has not got.
-      define: { ...shared.define, 'import.meta.url': 'bundleUrl' },
-      banner: { js: "const bundleUrl=require('node:url').pathToFileURL(__filename).href;" },
-    },
-  },
+  { name: 'extension', entry: 'extension/main.ts', options: { ...commonJs, outfile: 'dist/extension.cjs', plugins: [laterBundle] } },
+  { name: 'editor-root', entry: 'extension/editor-root.ts', options: { ...commonJs, outfile: 'dist/editor-root.cjs' } },
   { name: 'headless', entry: 'extension/headless.ts', options: { ...esModule, outfile: 'dist/headless.js' } },
   { name: 'keeper', entry: 'extension/platform/node/keeper-main.ts', options: { ...esModule, outfile: 'dist/keeper.js' } },
   {

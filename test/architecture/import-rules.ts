@@ -91,9 +91,9 @@ export function importProblems({ path, text }: SourceFile): readonly string[] {
   return importsOf(text).flatMap(({ specifier, isTypeOnly, line }) => {
     const at = `${path}:${line} imports ${specifier}`
     if (specifier === 'vscode') {
-      return path.startsWith('extension/platform/vscode/') || path === 'extension/main.ts'
+      return path.startsWith('extension/platform/vscode/') || editorRoots.includes(path)
         ? []
-        : [`${at}: only extension/platform/vscode and extension/main.ts may know the editor; ask for a capability instead`]
+        : [`${at}: only extension/platform/vscode, extension/main.ts and extension/editor-root.ts may know the editor; ask for a capability instead`]
     }
     if (!specifier.startsWith('.')) return bareProblems(path, specifier, at)
     if (!/\.(tsx?|json|css|ttf|svg)$/.test(specifier)) return [`${at}: a relative import names its file with the extension`]
@@ -104,8 +104,11 @@ export function importProblems({ path, text }: SourceFile): readonly string[] {
   })
 }
 
+/** The editor's root in two halves: what is there at once, and what the first use loads. */
+const editorRoots = ['extension/main.ts', 'extension/editor-root.ts']
+
 /** Folders that run under plain Node, or hold what only such folders may touch. */
-const nodeFolders = ['extension/platform/', 'extension/models/', 'extension/main.ts', 'extension/headless']
+const nodeFolders = ['extension/platform/', 'extension/models/', 'extension/main.ts', 'extension/editor-root.ts', 'extension/headless']
 
 function bareProblems(path: string, specifier: string, at: string): readonly string[] {
   const mayUseNode = nodeFolders.some((folder) => path.startsWith(folder))
@@ -114,11 +117,11 @@ function bareProblems(path: string, specifier: string, at: string): readonly str
     : []
 }
 
-/** `compose.ts`, `mount.ts`, `main.ts`, `headless.ts`: roots may import every room, but only main the editor's providers. */
+/** `compose.ts`, `mount.ts`, `main.ts`, `editor-root.ts`, `headless.ts`: roots may import every room, but only the editor's own the editor's providers. */
 function rootProblems(path: string, target: Target, at: string): readonly string[] {
   if (target.path.startsWith('webview/')) return [`${at}: the webview is another program; speak to it through extension/protocol`]
-  if (target.path.startsWith('extension/platform/vscode/') && path !== 'extension/main.ts')
-    return [`${at}: the composition must run without an editor; main.ts hands the editor's providers in`]
+  if (target.path.startsWith('extension/platform/vscode/') && !editorRoots.includes(path))
+    return [`${at}: the composition must run without an editor; editor-root.ts hands the editor's providers in`]
   return []
 }
 

@@ -48,7 +48,7 @@ describe('the import table', () => {
     [
       'extension/core/loop/turn.ts',
       "import type { Uri } from 'vscode'",
-      'vscode: only extension/platform/vscode and extension/main.ts may know the editor; ask for a capability instead',
+      'vscode: only extension/platform/vscode, extension/main.ts and extension/editor-root.ts may know the editor; ask for a capability instead',
     ],
     [
       'extension/features/goal/service.ts',
@@ -78,7 +78,7 @@ describe('the import table', () => {
     [
       'extension/compose.ts',
       "import { VscodeEditor } from './platform/vscode/editor.ts'",
-      "./platform/vscode/editor.ts: the composition must run without an editor; main.ts hands the editor's providers in",
+      "./platform/vscode/editor.ts: the composition must run without an editor; editor-root.ts hands the editor's providers in",
     ],
     [
       'webview/main.tsx',

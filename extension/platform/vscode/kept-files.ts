@@ -11,17 +11,22 @@ export class KeptFiles implements vscode.FileSystemProvider {
   readonly #contents = new Map<string, { readonly bytes: Uint8Array; readonly time: number }>()
   readonly #changes = new vscode.EventEmitter<vscode.FileChangeEvent[]>()
   readonly onDidChangeFile = this.#changes.event
+  readonly #scheme: string
+
+  constructor(scheme = KEPT_SCHEME) {
+    this.#scheme = scheme
+  }
 
   register(): vscode.Disposable {
     return vscode.Disposable.from(
       this.#changes,
-      vscode.workspace.registerFileSystemProvider(KEPT_SCHEME, this, { isCaseSensitive: true, isReadonly: true }),
+      vscode.workspace.registerFileSystemProvider(this.#scheme, this, { isCaseSensitive: true, isReadonly: true }),
     )
   }
 
   /** Keep the content under its name and give its address. The same name with other content updates its editors. */
   keep(name: string, content: string | Uint8Array): vscode.Uri {
-    const uri = vscode.Uri.from({ scheme: KEPT_SCHEME, path: `/${name.replaceAll(/[?#\\]/g, '_')}` })
+    const uri = vscode.Uri.from({ scheme: this.#scheme, path: `/${name.replaceAll(/[?#\\]/g, '_')}` })
     const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
     const known = this.#contents.get(uri.path)
     this.#contents.delete(uri.path)

@@ -1,0 +1,107 @@
+import * as vscode from 'vscode'
+import { compose, type Application } from './compose.ts'
+import { chatPlugin } from './host/chat-plugin.ts'
+import { createBashSyntax } from './platform/node/bash-syntax.ts'
+import { NodeBlobStore } from './platform/node/blob-store.ts'
+import { createNodeClock } from './platform/node/clock.ts'
+import { NodeEventStore } from './platform/node/event-store.ts'
+import { NodeFileSystem } from './platform/node/file-system.ts'
+import { createKeeperRunner } from './platform/node/keeper-runner.ts'
+import { createNodeMachine } from './platform/node/machine.ts'
+import { createRipgrepSearch } from './platform/node/ripgrep-search.ts'
+import { VscodeAttention } from './platform/vscode/attention.ts'
+import { EditorFileSystem } from './platform/vscode/editor-file-system.ts'
+import { VscodeEditor } from './platform/vscode/editor.ts'
+import { vscodeLocalization as l10n } from './platform/vscode/localization.ts'
+import { createVscodeMemento } from './platform/vscode/memento.ts'
+import { findEditorRipgrep } from './platform/vscode/ripgrep.ts'
+import { createVscodeSecrets } from './platform/vscode/secrets.ts'
+import { createVscodeSettingsSource } from './platform/vscode/settings-source.ts'
+import { createVscodeWorkspace } from './platform/vscode/workspace.ts'
+import type { ChatController } from './host/chat-controller.ts'
+import type { ChatCapabilities } from './host/chat-services.ts'
+import type { ChatViews } from './platform/vscode/chat-views.ts'
+import type { KeptFiles } from './platform/vscode/kept-files.ts'
+import type { Logger } from './capabilities/logger.ts'
+
+/** What is composed is there in well under a second; a service that is missing by then does not come. */
+const START_TIMEOUT_MS = 20_000
+
+/** The application in the editor, with what ends it. */
+export interface RunningEditor {
+  readonly chat: ChatController
+  readonly dispose: () => Promise<void>
+}
+
+/** What is there since the extension was activated. */
+export interface EarlyParts {
+  readonly views: ChatViews
+  readonly kept: KeptFiles
+  readonly logger: Logger
+}
+
+/** Compose the application over the editor: the second half of its root, loaded with the first page or command. */
+export async function runEditor(context: vscode.ExtensionContext, { views, kept, logger }: EarlyParts): Promise<RunningEditor> {
+  const root = vscode.Uri.joinPath(context.globalStorageUri, 'sessions').fsPath
+  const clock = createNodeClock()
+  const workspace = createVscodeWorkspace()
+  const files = new EditorFileSystem(new NodeFileSystem({ folders: workspace.folders }))
+  const processes = createKeeperRunner({ entry: vscode.Uri.joinPath(context.extensionUri, 'dist', 'keeper.js').fsPath })
+  const [machine, rgPath] = await Promise.all([createNodeMachine(), findEditorRipgrep()])
+  const blobs = new NodeBlobStore({ root })
+  const attention = new VscodeAttention()
+  const secrets = createVscodeSecrets(context.secrets, process.env)
+  const settings = createVscodeSettingsSource()
+  const editor = new VscodeEditor({ files, kept, views, l10n, statusCommand: 'bosun.showMenu' })
+  const application = compose({
+    attention,
+    blobs,
+    clock,
+    events: new NodeEventStore({ root }),
+    files,
+    // The editor puts its proxy and the system's certificates into the global function.
+    http: { fetch: (input, init) => fetch(input, init) },
+    logger,
+    machine,
+    processes,
+    search: createRipgrepSearch({ processes, unsavedTexts: () => files.unsavedTexts(), ...(rgPath === null ? {} : { rgPath }) }),
+    secrets,
+    settings,
+    shellSyntax: createBashSyntax(),
+    workspace,
+  })
+  const capabilities = {
+    attention,
+    blobs,
+    clock,
+    editor,
+    l10n,
+    logger,
+    machine,
+    memento: createVscodeMemento(context.workspaceState),
+    secrets,
+    settings,
+    workspace,
+  }
+  const dispose = async () => {
+    await application.dispose()
+    await processes.dispose()
+    files.dispose()
+    editor.dispose()
+  }
+  try {
+    return { chat: await startChat(application, capabilities), dispose }
+  } catch (error) {
+    await dispose()
+    throw error
+  }
+}
+
+/** Errors: what the chat failed with, or which services it still misses after a while. */
+async function startChat({ ctx }: Application, capabilities: ChatCapabilities): Promise<ChatController> {
+  return await new Promise<ChatController>((resolve, reject) => {
+    const fiber = ctx.plugin(chatPlugin({ capabilities, onReady: resolve }))
+    fiber.ready.catch(reject)
+    capabilities.clock.schedule(START_TIMEOUT_MS, () => reject(new Error(`${fiber.name}: ${fiber.reason ?? fiber.state}`)))
+  })
+}
