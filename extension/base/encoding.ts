@@ -2,12 +2,12 @@
  * What is text, and how it is stored.
  *
  * A byte order mark decides (UTF-8, UTF-16, UTF-32). Without one, a NUL byte near the start means binary; else bytes that are
- * valid UTF-8 are UTF-8; else, when no NUL byte stands anywhere, they are text in the encoding the editor names for the
- * file, or Latin-1 byte for byte. Only the rest is binary. Everything that decodes comes back as the same bytes.
+ * valid UTF-8 are UTF-8; else, when no NUL byte stands anywhere, they are Latin-1 byte for byte, unless an editor knows
+ * better. Only the rest is binary. Everything that decodes comes back as the same bytes.
  * Source: design 6.1 "What is text", capability specification 5 (the NUL window).
  */
-export function decodeText(bytes: Uint8Array, legacy?: TextCodec): DecodedText | null {
-  for (const { codec, bomLength, forbidsNul } of readingsOf(bytes, legacy)) {
+export function decodeText(bytes: Uint8Array): DecodedText | null {
+  for (const { codec, bomLength, forbidsNul } of readingsOf(bytes)) {
     if (forbidsNul && bytes.includes(0)) continue
     const text = codec.decode(bytes.subarray(bomLength))
     if (text !== null) return { text, codec, bomLength, form: { encoding: codec.label, hasBom: bomLength > 0, eol: eolOf(text) } }
@@ -25,14 +25,14 @@ export interface DecodedText {
 
 /** How a file's text is stored. */
 export interface TextForm {
-  /** The label that both iconv-lite and the editor know, such as `utf8`, `utf16le`, `latin1`. */
+  /** Such as `utf8`, `utf16le`, `latin1`, or the label of one of the editor's own encodings. */
   readonly encoding: string
   readonly hasBom: boolean
   /** Line ends in the text: `mixed` when more than one kind stands in it; `none` when it has no line end. A lone CR is data. */
   readonly eol: 'lf' | 'crlf' | 'mixed' | 'none'
 }
 
-/** One encoding. Whatever it decodes, it encodes to the same bytes. */
+/** One encoding. Whatever it decodes, it encodes to the same bytes, and parts of a text to parts of the bytes. */
 export interface TextCodec {
   readonly label: string
   /** Null when the bytes are no text of this encoding. */
@@ -61,17 +61,12 @@ export interface Reading {
 export const sniffBytes = 8192
 
 /** The ways to understand a file that begins with `head` (all of it, or at least `sniffBytes`). */
-export function readingsOf(head: Uint8Array, legacy: TextCodec = latin1): readonly Reading[] {
+export function readingsOf(head: Uint8Array): readonly Reading[] {
   const marked = marks
     .filter(({ bom }) => bom.every((byte, index) => head[index] === byte))
     .map(({ codec, bom }) => ({ codec, bomLength: bom.length, forbidsNul: false }))
   if (head.subarray(0, sniffBytes).includes(0)) return marked
-  const fallbacks = legacy === latin1 ? [latin1] : [legacy, latin1]
-  return [
-    ...marked,
-    { codec: utf8, bomLength: 0, forbidsNul: false },
-    ...fallbacks.map((codec) => ({ codec, bomLength: 0, forbidsNul: true })),
-  ]
+  return [...marked, { codec: utf8, bomLength: 0, forbidsNul: false }, { codec: latin1, bomLength: 0, forbidsNul: true }]
 }
 
 export type Encoded = { readonly bytes: Uint8Array } | { readonly unencodable: Unencodable }
@@ -119,8 +114,6 @@ export function editBytes(bytes: Uint8Array, decoded: DecodedText, edits: readon
     byteAt += kept + dropped
     textAt = end
   }
-  // An encoding with shift states measures parts differently from the whole; its whole text is written anew then.
-  if (bytes.length - byteAt !== encodedLength(codec, text.slice(textAt))) return encodeText(applyEdits(text, edits), codec, bomLength > 0)
   parts.push(bytes.subarray(byteAt))
   return { bytes: concat(parts) }
 }

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { access, lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve as joinPath } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { applyEdits, decodeText, editBytes, encodeText, readingsOf, sniffBytes, utf8, type DecodedText, type Encoded, type TextCodec } from '../../base/encoding.ts'
+import { applyEdits, decodeText, editBytes, encodeText, readingsOf, sniffBytes, utf8, type Encoded } from '../../base/encoding.ts'
 import {
   ioError,
   notText,
@@ -31,8 +31,6 @@ import { readStart, readWhole, scanLines, versionOf, withRegularFile } from './r
 export interface NodeFileSystemOptions {
   /** With more than one folder, a relative path may begin with a folder's name. */
   readonly folders?: () => readonly WorkspaceFolder[]
-  /** The encoding to try before Latin-1 for a file that is neither marked nor UTF-8. */
-  readonly legacyCodec?: (path: string) => TextCodec | undefined
   /** Called with the path just before a change is published; tests use it to come in between. */
   readonly beforePublish?: (path: string) => Promise<void>
 }
@@ -74,7 +72,7 @@ export class NodeFileSystem implements FileSystem {
 
   async readText(target: FileTarget, { maxBytes, signal }: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<TextFile> {
     const bytes = await this.readBytes(target, { maxBytes, ...(signal && { signal }) })
-    const decoded = this.#decode(target, bytes)
+    const decoded = decodeText(bytes)
     if (!decoded) throw notText(target.spelling)
     return { text: decoded.text, form: decoded.form, version: versionOf(bytes), source: 'disk', isDirty: false }
   }
@@ -83,7 +81,7 @@ export class NodeFileSystem implements FileSystem {
     return withFileErrors(target.spelling, () =>
       withRegularFile(target, async (file) => {
         const head = await readStart(file, sniffBytes)
-        for (const reading of readingsOf(head, this.#legacyCodec(target))) {
+        for (const reading of readingsOf(head)) {
           const lines = await scanLines(file, reading, window, signal)
           if (lines) return { ...lines, source: 'disk', isDirty: false }
         }
@@ -116,7 +114,7 @@ export class NodeFileSystem implements FileSystem {
 
   writeText({ target, text, expect, signal }: WriteChange): Promise<ChangeOutcome> {
     return this.#change(target, expect, signal, (current) => {
-      const decoded = current && this.#decode(target, current.bytes)
+      const decoded = current && decodeText(current.bytes)
       const codec = decoded?.codec ?? utf8
       // A mark at the start of the text is no content: it says how the file wants to be stored.
       const brings = codec.label.startsWith('utf') && text.startsWith('\u{FEFF}')
@@ -129,7 +127,7 @@ export class NodeFileSystem implements FileSystem {
   editText({ target, replacements, expect, signal }: EditChange): Promise<ChangeOutcome> {
     return this.#change(target, expect, signal, (current) => {
       if (!current) throw staleVersion(target.spelling, 'was deleted')
-      const decoded = this.#decode(target, current.bytes)
+      const decoded = decodeText(current.bytes)
       if (!decoded) throw notText(target.spelling)
       const encoded = editBytes(current.bytes, decoded, replacements)
       return { before: decoded.text, after: applyEdits(decoded.text, replacements), encoding: decoded.codec.label, encoded }
@@ -151,7 +149,7 @@ export class NodeFileSystem implements FileSystem {
         const { before, after, encoding, encoded } = compute(current)
         if ('unencodable' in encoded) throw unencodable(target.spelling, encoding, encoded.unencodable)
         await publish({ target, bytes: encoded.bytes, current, signal, beforePublish: this.#options.beforePublish })
-        const form = this.#decode(target, encoded.bytes)?.form ?? { encoding: 'utf8', hasBom: false, eol: 'none' }
+        const form = decodeText(encoded.bytes)?.form ?? { encoding: 'utf8', hasBom: false, eol: 'none' }
         return { version: versionOf(encoded.bytes), before, after, form, wasReformatted: false, isUnsaved: false }
       }),
     )
@@ -182,14 +180,6 @@ export class NodeFileSystem implements FileSystem {
     if (folder) return joinPath(folder.path, ...rest)
     // `..` means the folder above the real one, not above the link that led here.
     return joinPath(path.includes('..') || cwd.includes('..') ? await realpath(cwd) : cwd, path)
-  }
-
-  #decode(target: FileTarget, bytes: Uint8Array): DecodedText | null {
-    return decodeText(bytes, this.#legacyCodec(target))
-  }
-
-  #legacyCodec(target: FileTarget): TextCodec | undefined {
-    return this.#options.legacyCodec?.(target.path)
   }
 }
 

@@ -53,12 +53,6 @@ describe('what is text', () => {
     check(bytesOf([0xc0, 0xaf]), 'À¯', 'latin1')
     check(bytesOf([0xed, 0xa0, 0x80]), 'í\u{A0}\u{80}', 'latin1')
   })
-  it('the encoding that the editor names goes before Latin-1, when it decodes', () => {
-    const upper: TextCodec = { ...latin1, label: 'upper', decode: (bytes) => (bytes.includes(0xe9) ? 'UPPER' : null) }
-    expect(decodeText(bytesOf([0xe9]), upper)?.form.encoding).toBe('upper')
-    expect(decodeText(bytesOf([0xe8]), upper)?.form.encoding).toBe('latin1')
-    expect(decodeText(bytesOf('a'), upper)?.form.encoding).toBe('utf8')
-  })
 })
 
 describe('line ends', () => {
@@ -103,17 +97,6 @@ describe('editing ranges', () => {
     expect(editBytes(bytes, decodeText(bytes)!, [{ start: 1, end: 2, newText: '' }])).toEqual({
       unencodable: { character: '\u{DE00}', offset: 1, line: 1, column: 2 },
     })
-  })
-  it('measures an encoding with shift states as a whole', () => {
-    // Every encoded text ends in a byte of its own, so parts are longer than the whole.
-    const shifting: TextCodec = {
-      ...latin1,
-      label: 'shifting',
-      decode: (bytes) => (bytes.at(-1) === 0xff ? latin1.decode(bytes.subarray(0, -1)) : null),
-      encode: (text) => Uint8Array.from([...(latin1.encode(text) as Uint8Array), 0xff]),
-    }
-    const bytes = bytesOf('abc', [0xff])
-    expect(editBytes(bytes, decodeText(bytes, shifting)!, [{ start: 1, end: 2, newText: 'X' }])).toEqual({ bytes: bytesOf('aXc', [0xff]) })
   })
   it.each([
     [[{ start: 2, end: 1, newText: '' }]],

@@ -305,18 +305,6 @@ describe('files of any size', () => {
   })
 })
 
-describe('other encodings', () => {
-  it('the encoding that is named for a file is tried before Latin-1 and kept', async () => {
-    const shifted = { label: 'shifted', decode: (bytes: Uint8Array) => String.fromCharCode(...bytes.map((byte) => byte ^ 1)), encode: (text: string) => Uint8Array.from(text, (one) => one.charCodeAt(0) ^ 1) }
-    const codec = { ...shifted, createDecoder: () => ({ write: shifted.decode, end: () => '' }) }
-    await writeFile(at('a'), Uint8Array.from([0xe8, 0x60]))
-    const { read, edit } = setup({ legacyCodec: () => codec })
-    expect(await read('a')).toMatchObject({ text: 'éa', form: { encoding: 'shifted' } })
-    await edit('a', 1, 2, 'b')
-    expect([...(await readFile(at('a')))]).toEqual([0xe8, 0x63])
-  })
-})
-
 it('a version is that of the bytes', async () => {
   await writeFile(at('a'), '')
   expect((await setup().read('a')).version).toBe('sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' as FileVersion)
