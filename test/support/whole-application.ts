@@ -1,0 +1,73 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { compose, type Application, type Capabilities } from '../../extension/compose.ts'
+import { createPolicyAttention } from '../../extension/platform/node/attention.ts'
+import { createBashSyntax } from '../../extension/platform/node/bash-syntax.ts'
+import { NodeBlobStore } from '../../extension/platform/node/blob-store.ts'
+import { createDirectRunner } from '../../extension/platform/node/direct-runner.ts'
+import { NodeEventStore } from '../../extension/platform/node/event-store.ts'
+import { NodeFileSystem } from '../../extension/platform/node/file-system.ts'
+import { createNodeMachine } from '../../extension/platform/node/machine.ts'
+import { createRipgrepSearch } from '../../extension/platform/node/ripgrep-search.ts'
+import { createFolderWorkspace } from '../../extension/platform/node/workspace.ts'
+import { memorySecrets } from './memory-secrets.ts'
+import { memorySettings, type MemorySettings, type SettingValues } from './memory-settings.ts'
+import { createRecordingLogger, type RecordingLogger } from './quiet-logger.ts'
+import { realClock } from './real-clock.ts'
+
+export interface WholeApplication extends Application {
+  /** The workspace: a fresh folder, links followed. */
+  readonly folder: string
+  readonly settings: MemorySettings
+  readonly logger: RecordingLogger
+  /** Stop it and build it anew over the same disk, as after a reload of the window. */
+  restart(): Promise<Application>
+}
+
+/** The composed application over this machine's disk and programs, in a folder of its own; settings and secrets are in memory. */
+export async function wholeApplication(options: { readonly settings?: SettingValues; readonly secrets?: Readonly<Record<string, string>> } = {}): Promise<WholeApplication> {
+  const home = await realpath(await mkdtemp(join(tmpdir(), 'bosun-whole-')))
+  const folder = await realpath(await mkdtemp(join(home, 'work-')))
+  const settings = memorySettings(options.settings)
+  const logger = createRecordingLogger()
+  const processes = createDirectRunner()
+  const workspace = createFolderWorkspace(folder)
+  const root = join(home, 'sessions')
+  // The folder for temporary files is elsewhere, as it is for a person's workspace.
+  const machine = { ...(await createNodeMachine()), tempFolder: join(home, 'temp') }
+  const world: Capabilities = {
+    attention: createPolicyAttention({ choose: () => null, logger }),
+    blobs: new NodeBlobStore({ root }),
+    // The pauses that let a person follow the tour are left out.
+    clock: { ...realClock, schedule: (delayMs, fire) => realClock.schedule(delayMs < 50 ? 0 : delayMs, fire) },
+    events: new NodeEventStore({ root }),
+    files: new NodeFileSystem({ folders: () => workspace.folders() }),
+    http: { fetch },
+    logger,
+    machine,
+    processes,
+    search: createRipgrepSearch({ processes }),
+    secrets: memorySecrets(options.secrets),
+    settings,
+    shellSyntax: createBashSyntax(),
+    workspace,
+  }
+  let application = compose(world)
+  return {
+    ...application,
+    folder,
+    settings,
+    logger,
+    async restart() {
+      await application.dispose()
+      application = compose(world)
+      return application
+    },
+    async dispose() {
+      await application.dispose()
+      await processes.dispose()
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}
