@@ -21,6 +21,16 @@ export default defineConfig({
       },
       {
         extends: true,
+        test: {
+          name: 'headless',
+          environment: 'node',
+          include: ['test/headless/**/*.test.ts'],
+          globalSetup: ['test/support/build-headless.ts'],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
         oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
         test: {
           name: 'webview',

@@ -25,7 +25,7 @@ export function headerFrom(id: string, line: JsonObject): SessionHeader {
  *
  * Errors: `SessionError` `UNKNOWN_EVENT`; the file stays as it is then.
  */
-export async function loadLog(file: EventFile, types: EventTypes, options?: InvariantOptions): Promise<DerivedLog> {
+export async function loadLog(file: Pick<EventFile, 'id' | 'access' | 'read' | 'cut'>, types: EventTypes, options?: InvariantOptions): Promise<DerivedLog> {
   const log = new DerivedLog(types, options)
   let lines = 0
   for await (const batch of file.read()) {

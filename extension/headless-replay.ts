@@ -1,0 +1,68 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { Json, JsonObject } from './base/json.ts'
+import type { Application } from './compose.ts'
+import type { SessionEvent } from './core/log/event.ts'
+import { headerFrom, loadLog } from './core/session/load-log.ts'
+import { argumentsFrom, presentCall, presentResult } from './host/present-tool.ts'
+import { readLines } from './platform/node/log-reader.ts'
+
+/** The log cannot be replayed; the message says why. */
+export class ReplayError extends Error {}
+
+/**
+ * Cards and derived model messages of a stored log, one JSON value a line: `{kind: 'card', …}` in order of the calls,
+ * then `{kind: 'message', message}` in order of the surface. Nothing but the file is read, and it stays as it is.
+ *
+ * Errors: `ReplayError` when the file is no log.
+ */
+export async function replayLog({ ctx }: Application, path: string): Promise<readonly Json[]> {
+  headerFrom(path, await headerLine(path))
+  const log = await loadLog(readOnlyFile(path), ctx.eventTypes)
+  const cards = cardsOf(log.list.slice(0, log.length), (name) => ctx.tools.get(name))
+  return [...cards, ...log.surface.messages.map((message) => ({ kind: 'message', message }) as unknown as Json)]
+}
+
+async function headerLine(path: string): Promise<JsonObject> {
+  try {
+    for await (const line of createInterface({ input: createReadStream(path) })) return JSON.parse(line) as JsonObject
+  } catch (error) {
+    throw new ReplayError(`${path} is no log of a session: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+  throw new ReplayError(`${path} is empty.`)
+}
+
+/** The log as it lies there, wherever that is. */
+function readOnlyFile(path: string): Parameters<typeof loadLog>[0] {
+  return {
+    id: path,
+    access: 'read-only',
+    async *read() {
+      for await (const { lines } of readLines(path)) yield lines
+    },
+    cut: () => Promise.reject(new ReplayError('A replay changes nothing.')),
+  }
+}
+
+function cardsOf(events: readonly SessionEvent[], find: Parameters<typeof presentCall>[0]): readonly Json[] {
+  const calls = new Map<string, { readonly name: string; readonly args: Json }>()
+  const cards: Json[] = []
+  for (const event of events) {
+    if (event.type === 'tool/call') calls.set(event.data.callId, { name: event.data.name, args: argumentsFrom(event.data.arguments) })
+    // A replacement shows the model less of a result that was drawn already.
+    if (event.type !== 'tool/result' || event.surfaceOp !== 'append') continue
+    const { content: [block] } = event.data.message
+    const call = calls.get(block.callId) ?? { name: 'unknown', args: null }
+    const result = { content: block.content, isError: block.isError, ...(event.data.meta !== undefined && { meta: event.data.meta }) }
+    cards.push({
+      kind: 'card',
+      callId: block.callId,
+      name: call.name,
+      isError: block.isError,
+      pending: presentCall(find, call.name, call.args),
+      card: presentResult(find, call, result, { t: (text) => text }),
+      error: event.data.error ?? null,
+    } as unknown as Json)
+  }
+  return cards
+}

@@ -1,0 +1,98 @@
+import { mkdir, realpath, stat } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Json } from './base/json.ts'
+import type { Capabilities } from './compose.ts'
+import { UsageError } from './headless-arguments.ts'
+import { createPolicyAttention } from './platform/node/attention.ts'
+import { createBashSyntax } from './platform/node/bash-syntax.ts'
+import { NodeBlobStore } from './platform/node/blob-store.ts'
+import { createNodeClock } from './platform/node/clock.ts'
+import { createDirectRunner } from './platform/node/direct-runner.ts'
+import { NodeEventStore } from './platform/node/event-store.ts'
+import { NodeFileSystem } from './platform/node/file-system.ts'
+import { createNodeHttp } from './platform/node/http.ts'
+import { createLineLogger } from './platform/node/logger.ts'
+import type { LogLevel } from './platform/node/logger.ts'
+import { createNodeMachine } from './platform/node/machine.ts'
+import { createRipgrepSearch } from './platform/node/ripgrep-search.ts'
+import { createFileSecrets } from './platform/node/secrets.ts'
+import { createFileSettings } from './platform/node/settings-source.ts'
+import { createFolderWorkspace } from './platform/node/workspace.ts'
+
+export interface HeadlessWorldOptions {
+  readonly cwd: string
+  /** Home of settings, secrets and sessions. Absent: `BOSUN_HOME`, else `.bosun` in the person's home folder. */
+  readonly storage: string | undefined
+  /** For this run only. */
+  readonly settings: Readonly<Record<string, Json>>
+}
+
+export interface HeadlessWorld extends Capabilities {
+  /** Absolute, links followed. */
+  readonly cwd: string
+  /** Ends every program that still runs. */
+  dispose(): Promise<void>
+}
+
+/**
+ * The outside world of a plain Node process: this machine's disk, programs and network; the folder counts as trusted,
+ * because whoever started the program named it.
+ *
+ * Errors: `UsageError` when `cwd` is no folder or the storage cannot be made.
+ */
+export async function createHeadlessWorld({ cwd, storage, settings }: HeadlessWorldOptions): Promise<HeadlessWorld> {
+  const folder = await workFolder(cwd)
+  const home = await homeFolder(storage)
+  const logger = createLineLogger({ level: logLevel(process.env['BOSUN_LOG']) })
+  const processes = createDirectRunner()
+  const root = join(home, 'sessions')
+  const workspace = createFolderWorkspace(folder)
+  const [machine, source] = await Promise.all([
+    createNodeMachine(),
+    createFileSettings({
+      userFile: join(home, 'settings.json'),
+      workspaceFile: join(folder, '.bosun', 'settings.json'),
+      overrides: settings,
+      logger,
+    }),
+  ])
+  return {
+    cwd: folder,
+    attention: createPolicyAttention({ choose: () => null, logger }),
+    blobs: new NodeBlobStore({ root }),
+    clock: createNodeClock(),
+    events: new NodeEventStore({ root }),
+    files: new NodeFileSystem({ folders: () => workspace.folders() }),
+    http: createNodeHttp(),
+    logger,
+    machine,
+    processes,
+    search: createRipgrepSearch({ processes }),
+    secrets: createFileSecrets({ folder: home, logger }),
+    settings: source,
+    shellSyntax: createBashSyntax(),
+    workspace,
+    dispose: () => processes.dispose(),
+  }
+}
+
+async function workFolder(cwd: string): Promise<string> {
+  const path = resolve(cwd)
+  const found = await stat(path).catch(() => null)
+  if (!found?.isDirectory()) throw new UsageError(`--cwd ${cwd} is not a folder.`)
+  return realpath(path)
+}
+
+async function homeFolder(storage: string | undefined): Promise<string> {
+  const path = resolve(storage ?? process.env['BOSUN_HOME'] ?? join(homedir(), '.bosun'))
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+    return path
+  } catch (error) {
+    throw new UsageError(`--storage ${path} cannot be made: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+}
+
+const logLevel = (name: string | undefined): LogLevel =>
+  name === 'debug' || name === 'info' || name === 'warn' || name === 'error' ? name : 'warn'

@@ -1,0 +1,239 @@
+// Bosun without an editor: the same composition over plain Node. Events and results go to stdout as JSON lines, words to stderr.
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { isHarnessError } from './base/harness-error.ts'
+import type { Json } from './base/json.ts'
+import { compose } from './compose.ts'
+import type { Application, Capabilities } from './compose.ts'
+import type { TurnEndReason } from './core/log/event.ts'
+import type { UserMessage } from './core/log/message.ts'
+import type { Agent } from './core/session/agent.ts'
+import type { ToolResult } from './core/tools/definition.ts'
+import { parseHeadlessArguments, USAGE, UsageError } from './headless-arguments.ts'
+import type { HeadlessCommand, PermissionAnswer, RunCommand, ToolCommand } from './headless-arguments.ts'
+import { callIdOf, CALLS_PROVIDER, createCallsAdapter } from './headless-calls.ts'
+import { ReplayError, replayLog } from './headless-replay.ts'
+import { createHeadlessWorld } from './headless-world.ts'
+import { argumentsFrom, presentCall, presentResult } from './host/present-tool.ts'
+
+const EXIT = { completed: 0, failed: 1, usage: 2, interrupted: 130 } as const
+const HEADLESS_PROVIDER = 'headless'
+
+async function main(argv: readonly string[]): Promise<number> {
+  let command: HeadlessCommand
+  try {
+    command = parseHeadlessArguments(argv, process.cwd())
+    if (command.command === 'help') return say(USAGE, EXIT.usage)
+    return await execute(command)
+  } catch (error) {
+    if (error instanceof UsageError) return say(`${error.message}\n\n${USAGE}`, EXIT.usage)
+    if (error instanceof ReplayError || isHarnessError(error)) return say(`${error.message}\n`, EXIT.failed)
+    return say(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`, EXIT.failed)
+  }
+}
+
+function execute(command: Exclude<HeadlessCommand, { readonly command: 'help' }>): Promise<number> {
+  switch (command.command) {
+    case 'run':
+      return runTurn(command)
+    case 'tool':
+    case 'tools':
+      return runCalls(command)
+    case 'catalogue':
+      return printCatalogue()
+    case 'replay':
+      return printReplay(command.log)
+  }
+}
+
+/** One turn through the real loop; every session event is one line. */
+async function runTurn(command: RunCommand): Promise<number> {
+  const world = await createHeadlessWorld({ ...command, settings: runSettings(command) })
+  const application = compose(world)
+  const { ctx } = application
+  try {
+    answerApprovals(application, command.permissions)
+    ctx.on('session/event', (_session, event) => print(event as unknown as Json))
+    const prompt = await promptOf(command)
+    const agent = command.resume === undefined
+      ? await ctx.agents.create({ cwd: world.cwd, ...(command.preset !== undefined && { preset: command.preset }) })
+      : await ctx.agents.resume(command.resume)
+    process.stderr.write(`Session ${agent.id}\n`)
+    const end = turnEnd(application, agent)
+    const wasInterrupted = stopOnSignal(agent)
+    if (prompt === null) agent.continueTurn()
+    else agent.followup(userMessage(world, prompt))
+    return exitCodeOf(await end, wasInterrupted())
+  } finally {
+    await application.dispose()
+    await world.dispose()
+  }
+}
+
+/** Calls of a list, one after the other in one session; one line each. */
+async function runCalls(command: ToolCommand): Promise<number> {
+  const world = await createHeadlessWorld({
+    ...command,
+    settings: { 'model.provider': CALLS_PROVIDER, 'model.name': 'list', 'agent.maxStepsPerTurn': 0 },
+  })
+  const application = compose(world, { adapters: [createCallsAdapter(command.calls)] })
+  const { ctx } = application
+  try {
+    answerApprovals(application, command.permissions)
+    const results = new Map<string, ToolResult>()
+    ctx.on('tools/result', (exec, result) => {
+      if (exec.parent === undefined) results.set(exec.callId, result)
+    })
+    const agent = await ctx.agents.create({ cwd: world.cwd, ...(command.preset !== undefined && { preset: command.preset }) })
+    const end = turnEnd(application, agent)
+    const wasInterrupted = stopOnSignal(agent)
+    agent.followup(userMessage(world, 'Make the calls of the list.'))
+    const reason = await end
+    command.calls.forEach((call, index) => print(callLine(application, call, results.get(callIdOf(index)))))
+    return exitCodeOf(reason, wasInterrupted())
+  } finally {
+    await application.dispose()
+    await world.dispose()
+  }
+}
+
+function callLine({ ctx }: Application, call: { readonly name: string; readonly arguments: string }, result: ToolResult | undefined): Json {
+  const find = (name: string) => ctx.tools.get(name)
+  const args = argumentsFrom(call.arguments)
+  const shown = result && presentResult(find, { name: call.name, args }, result, { t: (text) => text })
+  return {
+    name: call.name,
+    isError: result?.isError ?? true,
+    value: result && !result.isError ? result.value : null,
+    content: (result?.content ?? []) as unknown as Json,
+    pending: presentCall(find, call.name, args) as unknown as Json,
+    card: (shown ?? null) as unknown as Json,
+    meta: result?.meta ?? null,
+    error: result?.isError ? result.error : null,
+  }
+}
+
+/** Every tool that can be registered here, with the presets that show it. */
+async function printCatalogue(): Promise<number> {
+  const world = await createHeadlessWorld({ cwd: process.cwd(), storage: undefined, settings: {} })
+  const application = compose(world)
+  const { ctx } = application
+  try {
+    const presets = ctx.presets.list().filter(({ problem }) => problem === undefined).map(({ id }) => ({ id, names: new Set(ctx.tools.schemas(ctx.presets.scopeOf(id)).map((tool) => tool.name)) }))
+    const tools = ctx.tools.list(null).map(({ name, description, parameters, output, isConcurrencySafe, timeoutMs }) => ({
+      name,
+      description,
+      parameters,
+      output: output.schema,
+      presets: presets.filter((preset) => preset.names.has(name)).map((preset) => preset.id),
+      parallelSafe: isConcurrencySafe !== undefined,
+      timeoutMs: timeoutMs ?? null,
+      group: ctx.tools.groupOf(name) ?? null,
+    }))
+    await write(`${JSON.stringify(tools)}\n`)
+    return EXIT.completed
+  } finally {
+    await application.dispose()
+    await world.dispose()
+  }
+}
+
+async function printReplay(log: string): Promise<number> {
+  const world = await createHeadlessWorld({ cwd: process.cwd(), storage: undefined, settings: {} })
+  const application = compose(world)
+  try {
+    for (const line of await replayLog(application, resolve(log))) print(line)
+    return EXIT.completed
+  } finally {
+    await application.dispose()
+    await world.dispose()
+  }
+}
+
+/** The settings that the flags mean; they win over the person's own. */
+function runSettings({ baseUrl, model, provider, apiKeyEnv, maxSteps }: RunCommand): Readonly<Record<string, Json>> {
+  return {
+    ...(baseUrl !== undefined && { providers: { [HEADLESS_PROVIDER]: { baseUrl, keyName: apiKeyEnv ?? null } } }),
+    'model.provider': provider ?? HEADLESS_PROVIDER,
+    ...(model !== undefined && { 'model.name': model }),
+    ...(maxSteps !== undefined && { 'agent.maxStepsPerTurn': maxSteps }),
+  }
+}
+
+async function promptOf({ prompt }: RunCommand): Promise<string | null> {
+  if (prompt === null) return null
+  if ('text' in prompt) return prompt.text
+  try {
+    return await readFile(prompt.file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`--prompt-file ${prompt.file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+}
+
+/** Without an answer from the flags nobody is there, and no answer means no. */
+function answerApprovals({ ctx }: Application, permissions: PermissionAnswer | undefined): void {
+  if (permissions === undefined) return
+  ctx.on('approval/request', () =>
+    permissions === 'allow' ? { outcome: 'allowed-once' } : { outcome: 'rejected', note: 'Permissions are set to deny for this run.' },
+  )
+}
+
+/** How the next turn of the agent ends, once the agent rests and its log is on the disk. */
+function turnEnd({ ctx }: Application, agent: Agent): Promise<TurnEndReason> {
+  return new Promise((resolveEnd, reject) => {
+    ctx.on('session/event', (session, event) => {
+      if (session.id !== agent.id || event.type !== 'turn/end') return
+      const { reason } = event.data
+      agent.whenIdle().then(() => session.flush()).then(() => resolveEnd(reason), reject)
+    })
+  })
+}
+
+/** The first interrupt stops the turn as a person would; a second one ends the program at once. */
+function stopOnSignal(agent: Agent): () => boolean {
+  let wasInterrupted = false
+  const stop = (): void => {
+    if (wasInterrupted) process.exit(EXIT.interrupted)
+    wasInterrupted = true
+    agent.cancel({ kind: 'user' })
+  }
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  return () => wasInterrupted
+}
+
+function exitCodeOf(reason: TurnEndReason, wasInterrupted: boolean): number {
+  if (wasInterrupted) return EXIT.interrupted
+  if (reason.kind === 'completed') return EXIT.completed
+  return say(`The turn ended with ${describeEnd(reason)}.\n`, EXIT.failed)
+}
+
+function describeEnd(reason: TurnEndReason): string {
+  switch (reason.kind) {
+    case 'error':
+      return `${reason.failure.code}: ${reason.failure.message}`
+    case 'paused':
+      return `a pause at the cap of ${reason.limit} ${reason.cap}; continue with --resume`
+    default:
+      return reason.kind
+  }
+}
+
+const userMessage = ({ machine }: Capabilities, text: string): UserMessage => ({
+  id: machine.randomId(),
+  role: 'user',
+  content: [{ type: 'text', text }],
+  source: { kind: 'user' },
+})
+
+const print = (value: Json): void => void process.stdout.write(`${JSON.stringify(value)}\n`)
+
+const write = (text: string): Promise<void> =>
+  new Promise((done, reject) => process.stdout.write(text, (error) => (error ? reject(error) : done())))
+
+function say(text: string, code: number): number {
+  process.stderr.write(text)
+  return code
+}
+
+process.exitCode = await main(process.argv.slice(2))
