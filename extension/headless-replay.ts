@@ -1,11 +1,11 @@
-import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
-import type { Json, JsonObject } from './base/json.ts'
+import type { Json } from './base/json.ts'
+import type { EventFile } from './capabilities/event-store.ts'
 import type { Application } from './compose.ts'
 import type { SessionEvent } from './core/log/event.ts'
+import { DerivedLog } from './core/session/derived-log.ts'
 import { headerFrom, loadLog } from './core/session/load-log.ts'
 import { argumentsFrom, presentCall, presentResult } from './host/present-tool.ts'
-import { readLines } from './platform/node/log-reader.ts'
+import { LogFileStore } from './platform/node/log-file-store.ts'
 
 /** The log cannot be replayed; the message says why. */
 export class ReplayError extends Error {}
@@ -17,30 +17,20 @@ export class ReplayError extends Error {}
  * Errors: `ReplayError` when the file is no log.
  */
 export async function replayLog({ ctx }: Application, path: string): Promise<readonly Json[]> {
-  headerFrom(path, await headerLine(path))
-  const log = await loadLog(readOnlyFile(path), ctx.eventTypes)
+  const file = await logFile(path)
+  headerFrom(file.id, file.header())
+  const log = new DerivedLog(ctx.eventTypes)
+  await loadLog(file, ctx.eventTypes, log)
   const cards = cardsOf(log.list.slice(0, log.length), (name) => ctx.tools.get(name))
   return [...cards, ...log.surface.messages.map((message) => ({ kind: 'message', message }) as unknown as Json)]
 }
 
-async function headerLine(path: string): Promise<JsonObject> {
+async function logFile(path: string): Promise<EventFile> {
   try {
-    for await (const line of createInterface({ input: createReadStream(path) })) return JSON.parse(line) as JsonObject
+    const store = await LogFileStore.open(path)
+    return await store.open(store.id)
   } catch (error) {
     throw new ReplayError(`${path} is no log of a session: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
-  }
-  throw new ReplayError(`${path} is empty.`)
-}
-
-/** The log as it lies there, wherever that is. */
-function readOnlyFile(path: string): Parameters<typeof loadLog>[0] {
-  return {
-    id: path,
-    access: 'read-only',
-    async *read() {
-      for await (const { lines } of readLines(path)) yield lines
-    },
-    cut: () => Promise.reject(new ReplayError('A replay changes nothing.')),
   }
 }
 

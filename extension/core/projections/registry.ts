@@ -8,23 +8,20 @@ import type { Projection, Projections, ProjectionSnapshot } from './projection.t
 
 type Change = Parameters<Parameters<Projections['onDidChange']>[0]>[0]
 
-/** Where a registry reads the events of a session from, as they are held in memory. */
-export interface ProjectedLog {
-  readonly id: string
-  readonly length: number
-  readonly items: readonly (SessionEvent | ChunkRow)[]
-}
+/** The values of one session that an event changed. */
+export type Changes = readonly { readonly key: string; readonly value: Json }[]
 
-/** Folds every live session with every unit. A unit that throws keeps its last value in that session and is reported once. */
+/** Folds sessions with every unit. A unit that throws keeps its last value in that session and is reported once. */
 export class ProjectionRegistry implements Projections {
   readonly #logger: Logger
   readonly #units = new Map<string, Projection>()
+  /** Of the live sessions. */
   readonly #folds = new Map<string, SessionFold>()
-  readonly #changes: Emitter<Change>
+  readonly #listeners: Emitter<Change>
 
   constructor(logger: Logger) {
     this.#logger = logger
-    this.#changes = new Emitter((error) => logger.error('A listener of projections failed.', { error: String(error) }))
+    this.#listeners = new Emitter((error) => logger.error('A listener of projections failed.', { error: String(error) }))
   }
 
   register(projection: Projection): Undo {
@@ -32,11 +29,11 @@ export class ProjectionRegistry implements Projections {
     if (this.#units.has(key)) throw new Error(`A projection ${key} is registered already; each key has one owner.`)
     if (!Number.isSafeInteger(stateVersion) || stateVersion < 1) throw new Error(`The stateVersion of projection ${key} must be a whole number from 1.`)
     this.#units.set(key, projection)
-    for (const fold of this.#folds.values()) fold.add(projection)
+    for (const fold of this.#folds.values()) fold.setUnits([...this.#units.values()])
     return () => {
       if (this.#units.get(key) !== projection) return
       this.#units.delete(key)
-      for (const fold of this.#folds.values()) fold.remove(key)
+      for (const fold of this.#folds.values()) fold.setUnits([...this.#units.values()])
     }
   }
 
@@ -44,32 +41,38 @@ export class ProjectionRegistry implements Projections {
     return this.#folds.get(sessionId)?.snapshot() ?? { asOfSeq: -1, values: {} }
   }
 
-  /** The state of one unit in a live session; undefined when the session is not live or the unit not registered. */
-  stateOf<State>(sessionId: string, unit: Projection<State>): State | undefined {
-    return this.#folds.get(sessionId)?.stateOf(unit) as State | undefined
-  }
-
   onDidChange(listener: (change: Change) => void): Undo {
-    return this.#changes.listen(listener)
+    return this.#listeners.listen(listener)
   }
 
-  /** Begin to fold a session, over what it holds already; its changes are not fed. */
-  attach(log: ProjectedLog): void {
+  /** A fold over a log that is about to be filled. */
+  createFold(log: ProjectedLog): SessionFold {
     const fold = new SessionFold(log, this.#logger)
-    this.#folds.set(log.id, fold)
-    for (const unit of this.#units.values()) fold.add(unit)
+    fold.setUnits([...this.#units.values()])
+    return fold
   }
 
-  /** Take a committed event into account, then feed what changed. */
-  step(sessionId: string, event: SessionEvent): void {
-    const changed = this.#folds.get(sessionId)?.step(event) ?? []
-    for (const { key, value } of changed) this.#changes.emit({ sessionId, key, value, asOfSeq: event.seq })
+  /** The session is live: its fold follows what is registered, and is found under its id. */
+  attach(sessionId: string, fold: SessionFold): void {
+    fold.setUnits([...this.#units.values()])
+    this.#folds.set(sessionId, fold)
   }
 
-  /** Nothing when another log of the same session was attached meanwhile. */
-  detach(log: ProjectedLog): void {
-    if (this.#folds.get(log.id)?.log === log) this.#folds.delete(log.id)
+  /** Nothing when another fold of the same session was attached meanwhile. */
+  detach(sessionId: string, fold: SessionFold): void {
+    if (this.#folds.get(sessionId) === fold) this.#folds.delete(sessionId)
   }
+
+  /** Tell what a committed event changed. */
+  feed(sessionId: string, asOfSeq: number, changes: Changes): void {
+    for (const { key, value } of changes) this.#listeners.emit({ sessionId, key, value, asOfSeq })
+  }
+}
+
+/** The events of a session as they are held in memory. */
+export interface ProjectedLog {
+  readonly length: number
+  readonly items: readonly (SessionEvent | ChunkRow)[]
 }
 
 interface UnitFold {
@@ -83,54 +86,61 @@ interface UnitFold {
   hasFailed: boolean
 }
 
-class SessionFold {
-  readonly log: ProjectedLog
+/** All units over one session. Whoever fills the log hands each item to `take`, or each event to `step`, once. */
+export class SessionFold {
+  readonly #log: ProjectedLog
   readonly #logger: Logger
   readonly #folds = new Map<string, UnitFold>()
-  #asOfSeq: number
 
   constructor(log: ProjectedLog, logger: Logger) {
-    this.log = log
+    this.#log = log
     this.#logger = logger
-    this.#asOfSeq = log.length - 1
   }
 
-  add(unit: Projection): void {
-    const fold: UnitFold = { unit, state: unit.start(), value: null, viewed: undefined, hasPart: false, hasFailed: false }
-    for (const item of this.log.items) this.#catchUp(fold, item)
-    this.#view(fold)
-    this.#folds.set(unit.key, fold)
+  /** From now on these units; one that is new catches up on the whole log. */
+  setUnits(units: readonly Projection[]): void {
+    const wanted = new Set(units)
+    for (const [key, { unit }] of this.#folds) if (!wanted.has(unit)) this.#folds.delete(key)
+    for (const unit of units) if (!this.#folds.has(unit.key)) this.#add(unit)
   }
 
-  remove(key: string): void {
-    this.#folds.delete(key)
+  /** Take an item that was just added to the log. Values are made when somebody looks. */
+  take(item: SessionEvent | ChunkRow): void {
+    for (const fold of this.#folds.values()) this.#takeOne(fold, item)
   }
 
-  stateOf(unit: Projection): unknown {
-    const fold = this.#folds.get(unit.key)
-    return fold?.unit === unit ? fold.state : undefined
-  }
-
-  /** The values that changed. */
-  step(event: SessionEvent): readonly { readonly key: string; readonly value: Json }[] {
-    this.#asOfSeq = event.seq
-    const changed: { key: string; value: Json }[] = []
+  /** Take an event that was just added to the log. Gives the values that changed. */
+  step(event: SessionEvent): Changes {
+    const changes: { key: string; value: Json }[] = []
     for (const fold of this.#folds.values()) {
+      const before = this.#valueOf(fold)
       this.#stepOne(fold, event)
-      if (fold.state === fold.viewed) continue
-      const before = fold.value
-      this.#view(fold)
-      if (fold.value !== before) changed.push({ key: fold.unit.key, value: fold.value })
+      const value = this.#valueOf(fold)
+      if (value !== before) changes.push({ key: fold.unit.key, value })
     }
-    return changed
+    return changes
   }
 
   snapshot(): ProjectionSnapshot {
-    return { asOfSeq: this.#asOfSeq, values: Object.fromEntries([...this.#folds].map(([key, { value }]) => [key, value])) }
+    const values = [...this.#folds].map(([key, fold]) => [key, this.#valueOf(fold)] as const)
+    return { asOfSeq: this.#log.length - 1, values: Object.fromEntries(values) }
+  }
+
+  /** Undefined when the unit is not registered. */
+  stateOf<State>(unit: Projection<State>): State | undefined {
+    const fold = this.#folds.get(unit.key)
+    // Only this unit made the state.
+    return fold?.unit === unit ? (fold.state as State) : undefined
+  }
+
+  #add(unit: Projection): void {
+    const fold: UnitFold = { unit, state: unit.start(), value: null, viewed: unseen, hasPart: false, hasFailed: false }
+    for (const item of this.#log.items) this.#takeOne(fold, item)
+    this.#folds.set(unit.key, fold)
   }
 
   /** A row is unpacked only as far as the unit wants it. */
-  #catchUp(fold: UnitFold, item: SessionEvent | ChunkRow): void {
+  #takeOne(fold: UnitFold, item: SessionEvent | ChunkRow): void {
     if (!isRow(item)) this.#stepOne(fold, item)
     else if (fold.unit.parts === 'first') this.#stepOne(fold, unpackOne(item, 0))
     else if (fold.unit.parts === undefined) for (const event of unpackRow(item)) this.#stepOne(fold, event)
@@ -145,25 +155,30 @@ class SessionFold {
     }
   }
 
-  #view(fold: UnitFold): void {
+  /** The same value as long as the state is the same. */
+  #valueOf(fold: UnitFold): Json {
+    if (fold.state === fold.viewed) return fold.value
     fold.viewed = fold.state
-    if (fold.hasFailed) return
     try {
       fold.value = freezeJson(fold.unit.view(fold.state))
     } catch (error) {
       this.#report(fold, error)
     }
+    return fold.value
   }
 
   #report(fold: UnitFold, error: unknown): void {
+    if (fold.hasFailed) return
     fold.hasFailed = true
     this.#logger.error('A projection failed; its value stands still in this session.', {
       key: fold.unit.key,
-      session: this.log.id,
       error: error instanceof Error ? error.message : String(error),
     })
   }
 }
+
+/** No state: nobody has looked yet. */
+const unseen = Symbol('unseen')
 
 function isWanted(fold: UnitFold, event: SessionEvent): boolean {
   if (event.type === 'step/start') fold.hasPart = false

@@ -21,6 +21,11 @@ export class DerivedLog {
     return this.list.length
   }
 
+  /** As they are held in memory. */
+  get items(): readonly (SessionEvent | ChunkRow)[] {
+    return this.list.items
+  }
+
   /** Of the newest event; 0 for an empty log. */
   get lastTime(): number {
     return this.#lastTime

@@ -9,6 +9,7 @@ import type { EventTypes } from '../log/event-types.ts'
 import { linkProblem, payloadProblem } from '../log/parse-event.ts'
 import type { Message } from '../log/message.ts'
 import type { ProjectionSnapshot } from '../projections/projection.ts'
+import type { Changes, SessionFold } from '../projections/registry.ts'
 import type { DerivedLog } from './derived-log.ts'
 import type { Session, Surface } from './session.ts'
 import { brokenRule, notJson, reentrantAppend, sessionClosed, sessionReadOnly, unknownDraft } from './session-error.ts'
@@ -20,13 +21,13 @@ export interface LiveSessionParts {
   readonly types: EventTypes
   readonly clock: Clock
   readonly logger: Logger
-  readonly projections: (sessionId: string) => ProjectionSnapshot
-  /** Called with each committed event. Contains its own failures. */
-  readonly onEvent: (session: Session, event: SessionEvent) => void
+  readonly fold: SessionFold
+  /** Called with each committed event and the projected values it changed. Contains its own failures. */
+  readonly onEvent: (session: Session, event: SessionEvent, changes: Changes) => void
   /** Durable work of others that a flush waits for. */
   readonly onFlush: (session: Session) => Promise<void>
   /** What to keep beside the log for the list of sessions, the same object while nothing changed. */
-  readonly note: (session: Session) => JsonObject | null
+  readonly note: (session: LiveSession) => JsonObject | null
   readonly onAccessLost: (session: Session) => void
   readonly onClosed: (session: LiveSession) => void
 }
@@ -70,15 +71,14 @@ export class LiveSession implements Session {
     return this.#parts.log.length
   }
 
-  /** Its events as they are held in memory. */
-  get items(): readonly (SessionEvent | ChunkRow)[] {
-    return this.#parts.log.list.items
+  get fold(): SessionFold {
+    return this.#parts.fold
   }
 
   append<T extends EventType>(draft: EventDraft<T>): SessionEvent<T> {
     // One of the drafts of the union, which the compiler cannot see through T; the event has the draft's type.
     const anyDraft = draft as unknown as EventDraft
-    return this.#commit(anyDraft, this.#parts.clock.now(), (event) => this.#parts.onEvent(this, event)) as SessionEvent<T>
+    return this.#commit(anyDraft, this.#parts.clock.now(), (event, changes) => this.#parts.onEvent(this, event, changes)) as SessionEvent<T>
   }
 
   /** Append without telling anybody, before the session is published: what mends it, or marks the end of its seed. */
@@ -114,7 +114,7 @@ export class LiveSession implements Session {
   }
 
   projections(): ProjectionSnapshot {
-    return this.#parts.projections(this.id)
+    return this.#parts.fold.snapshot()
   }
 
   close(): Promise<void> {
@@ -122,7 +122,7 @@ export class LiveSession implements Session {
     return this.#closing
   }
 
-  #commit(draft: EventDraft, time: number, tell: (event: SessionEvent) => void): SessionEvent {
+  #commit(draft: EventDraft, time: number, tell: (event: SessionEvent, changes: Changes) => void): SessionEvent {
     if (this.#closing !== null) throw sessionClosed(this.id)
     if (this.access === 'read-only') throw sessionReadOnly(this.id)
     if (this.#isAppending) throw reentrantAppend(draft.type)
@@ -130,9 +130,10 @@ export class LiveSession implements Session {
     try {
       const event = this.#eventFrom(draft, time)
       this.#parts.log.add(event)
+      const changes = this.#parts.fold.step(event)
       this.#keep(this.#packer.add(event))
       this.#cancelWriteBehind ??= this.#parts.clock.schedule(writeBehindMs, () => void this.#writeBehind())
-      tell(event)
+      tell(event, changes)
       return event
     } finally {
       this.#isAppending = false

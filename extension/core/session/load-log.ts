@@ -1,10 +1,9 @@
 import { freezeJson, type JsonObject } from '../../base/json.ts'
 import { EventStoreError, type EventFile } from '../../capabilities/event-store.ts'
 import { isChunkRow, rowFromLine, unpackRow, type ChunkRow } from '../log/chunk-rows.ts'
-import { DerivedLog } from './derived-log.ts'
+import type { DerivedLog } from './derived-log.ts'
 import type { SessionEvent, SessionHeader } from '../log/event.ts'
 import type { EventTypes } from '../log/event-types.ts'
-import type { InvariantOptions } from '../log/invariants.ts'
 import { unknownEvent, unsupportedVersion } from './session-error.ts'
 import { parseEvent } from '../log/parse-event.ts'
 
@@ -21,25 +20,25 @@ export function headerFrom(id: string, line: JsonObject): SessionHeader {
 }
 
 /**
- * Read a log from its first event to its last good one. With write access whatever follows a bad line is cut off, its bytes kept.
+ * Read a log from its first event to its last good one into `log`, and hand each item to `take`. With write access whatever
+ * follows a bad line is cut off, its bytes kept.
  *
  * Errors: `SessionError` `UNKNOWN_EVENT`; the file stays as it is then.
  */
-export async function loadLog(file: Pick<EventFile, 'id' | 'access' | 'read' | 'cut'>, types: EventTypes, options?: InvariantOptions): Promise<DerivedLog> {
-  const log = new DerivedLog(types, options)
+export async function loadLog(file: EventFile, types: EventTypes, log: DerivedLog, take?: (item: SessionEvent | ChunkRow) => void): Promise<void> {
   let lines = 0
   for await (const batch of file.read()) {
     for (const line of batch) {
       const item = readItem(line, log, types, file.id)
       if (typeof item === 'string') {
         if (file.access === 'write') await file.cut(lines, `line ${lines + 2}: ${item}`)
-        return log
+        return
       }
       log.addItem(item)
+      take?.(item)
       lines++
     }
   }
-  return log
 }
 
 /** The events of stored lines that stand anywhere in a log, at most the newest `count`; what cannot be understood is left out. */

@@ -9,7 +9,7 @@ import type { EventDraft, SessionEvent, SessionHeader } from '../log/event.ts'
 import { createEventTypes, type EventTypes } from '../log/event-types.ts'
 import type { InvariantOptions } from '../log/invariants.ts'
 import { builtInProjections } from '../projections/built-in.ts'
-import { ProjectionRegistry } from '../projections/registry.ts'
+import { ProjectionRegistry, type SessionFold } from '../projections/registry.ts'
 import { sessionListMetadataProjection, type SessionListState } from '../projections/session-list-metadata.ts'
 import { DerivedLog } from './derived-log.ts'
 import { LiveSession } from './live-session.ts'
@@ -147,13 +147,7 @@ class SessionHost implements Sessions {
       if (session.writer !== undefined) throw sessionBusy(id, session.writer)
       session.appendQuietly(rename)
     })
-    // Folded once, so that closing keeps the note for the list.
-    this.#projections.attach(session)
-    try {
-      await session.close()
-    } finally {
-      this.#projections.detach(session)
-    }
+    await session.close()
   }
 
   async remove(id: string): Promise<void> {
@@ -179,10 +173,13 @@ class SessionHost implements Sessions {
     if (this.#live.has(header.id)) throw sessionAlreadyExists(header.id)
     const frozen = snapshotJson(header, 'header') as unknown as SessionHeader & JsonObject
     const file = await this.#parts.events.create(frozen)
-    const log = new DerivedLog(this.#types, this.#parts.invariants)
-    const session = this.#sessionOver(frozen, file, log)
+    const { log, fold } = this.#emptyLog()
+    const session = this.#sessionOver({ header: frozen, file, log, fold })
     return this.#orClose(session, async () => {
-      for (const event of seed) log.add(event)
+      for (const event of seed) {
+        log.add(event)
+        fold.take(event)
+      }
       session.storeSeed(seed)
       endSeed(session, log)
       if (seed.length > 0) await session.flush()
@@ -209,8 +206,9 @@ class SessionHost implements Sessions {
 
   /** Read, mend and mark; not yet known to anybody. */
   async #load(file: EventFile): Promise<LiveSession> {
-    const { header, log } = await this.#read(file)
-    const session = this.#sessionOver(header, file, log)
+    const parts = await this.#read(file)
+    const { log } = parts
+    const session = this.#sessionOver(parts)
     if (file.access === 'read-only') return session
     return this.#orClose(session, async () => {
       const open = log.invariants.openTurn
@@ -223,13 +221,21 @@ class SessionHost implements Sessions {
     })
   }
 
-  async #read(file: EventFile): Promise<{ readonly header: SessionHeader; readonly log: DerivedLog }> {
+  async #read(file: EventFile): Promise<StoredParts> {
     try {
-      return { header: headerFrom(file.id, file.header()), log: await loadLog(file, this.#types, this.#parts.invariants) }
+      const header = headerFrom(file.id, file.header())
+      const { log, fold } = this.#emptyLog()
+      await loadLog(file, this.#types, log, (item) => fold.take(item))
+      return { header, file, log, fold }
     } catch (error) {
       await file.close()
       throw error
     }
+  }
+
+  #emptyLog(): Pick<StoredParts, 'log' | 'fold'> {
+    const log = new DerivedLog(this.#types, this.#parts.invariants)
+    return { log, fold: this.#projections.createFold(log) }
   }
 
   /** Do what comes before a session can be given out; when that fails the session is closed. */
@@ -244,25 +250,22 @@ class SessionHost implements Sessions {
     }
   }
 
-  #sessionOver(header: SessionHeader, file: EventFile, log: DerivedLog): LiveSession {
+  #sessionOver(parts: StoredParts): LiveSession {
     const { clock, logger, dispatch } = this.#parts
     let noted: SessionListState | undefined
     let note: JsonObject | null = null
     return new LiveSession({
-      header,
-      file,
-      log,
+      ...parts,
       clock,
       logger,
       types: this.#types,
-      projections: (id) => this.#projections.snapshot(id),
-      onEvent: (session, event) => {
-        this.#projections.step(session.id, event)
+      onEvent: (session, event, changes) => {
+        this.#projections.feed(session.id, event.seq, changes)
         dispatch.emit('session/event', this.#scopeOf(session.id), [session, event])
       },
       onFlush: (session) => dispatch.parallel('session/flush', this.#scopeOf(session.id), [session]),
-      note: ({ id, length }) => {
-        const state = this.#listState(id)
+      note: ({ fold, length }) => {
+        const state = fold.stateOf(sessionListMetadataProjection)
         if (state !== noted && state !== undefined) note = noteFrom(state, length)
         noted = state
         return note
@@ -279,7 +282,7 @@ class SessionHost implements Sessions {
   #publish(session: LiveSession): void {
     if (this.#live.has(session.id)) throw sessionAlreadyExists(session.id)
     this.#live.set(session.id, session)
-    this.#projections.attach(session)
+    this.#projections.attach(session.id, session.fold)
     this.#parts.dispatch.emitStrict('session/created', this.#scopeOf(session.id), [session])
   }
 
@@ -287,18 +290,13 @@ class SessionHost implements Sessions {
     if (this.#live.get(session.id) !== session) return
     this.#live.delete(session.id)
     this.#parts.dispatch.emit('session/disposed', this.#scopeOf(session.id), [session])
-    this.#projections.detach(session)
+    this.#projections.detach(session.id, session.fold)
     this.#scopes.delete(session.id)
-  }
-
-  /** State of `sessionListMetadata` of a live session. */
-  #listState(id: string): SessionListState | undefined {
-    return this.#projections.stateOf(id, sessionListMetadataProjection)
   }
 
   #liveSummary(session: LiveSession): SessionSummary {
     const { id, header } = session
-    return { id, ...summaryFacts(header, this.#listState(id) ?? sessionListMetadataProjection.start()), isLive: true }
+    return { id, ...summaryFacts(header, session.fold.stateOf(sessionListMetadataProjection) ?? sessionListMetadataProjection.start()), isLive: true }
   }
 
   async #summaryOf(stored: StoredSession): Promise<SessionSummary> {
@@ -327,6 +325,13 @@ class SessionHost implements Sessions {
   #scopeOf(id: string): ScopeKey | null {
     return this.#scopes.get(id) ?? null
   }
+}
+
+interface StoredParts {
+  readonly header: SessionHeader
+  readonly file: EventFile
+  readonly log: DerivedLog
+  readonly fold: SessionFold
 }
 
 /** A seed ends with its mark, once. */

@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { open, type FileHandle } from 'node:fs/promises'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 
-const blockBytes = 1_048_576
+/** Small enough that what is made of one block never holds the thread up for long. */
+const blockBytes = 262_144
 const tailBlockBytes = 65_536
 /** A header is a few hundred bytes; more than this is no header. */
 const maxHeaderBytes = 1_048_576
