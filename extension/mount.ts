@@ -92,7 +92,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     todoTools({ allowParallelInProgress: true }),
     questionTools,
 
-    createPresetsPlugin({ kernel }),
+    createPresetsPlugin({ kernel, workspace }),
     createRetryPlugin({ clock, machine }),
     createAgentsPlugin({ kernel, clock, logger, machine, blobs }),
     questionsPlugin({ machine, logger }),

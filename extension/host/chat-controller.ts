@@ -981,7 +981,9 @@ export class ChatController {
   }
 
   #findPresenters(sessionId: string): FindPresenters {
-    return (name) => this.#services.tools.get(name, this.#services.agents.live(sessionId)?.scope ?? null)
+    const { tools, agents } = this.#services
+    // A tool that the session may not use (any more) still draws what it did.
+    return (name) => tools.get(name, agents.live(sessionId)?.scope ?? null) ?? tools.get(name, null)
   }
 
   #refused(refusal: Exclude<ParsedMessage, { ok: true }>): void {

@@ -24,6 +24,9 @@ export const ownEffects: ReadonlyMap<string, DescribeEffect> = new Map<string, D
   ...['todo_write', 'ask_user_question', 'job_list', 'job_output', 'job_kill', 'run_code'].map((name) => [name, () => ({ kind: 'none' as const })] as const),
 ])
 
+/** One of Bosun's own tools that changes nothing outside the session, whatever its arguments. */
+export const isHarmless = (name: string): boolean => ['none', 'read'].includes(ownEffects.get(name)?.({}).kind ?? 'unknown')
+
 /** Arguments that are no object say nothing, so the call is judged as unknown. */
 export function effectOf(describe: DescribeEffect | undefined, args: Json): ToolEffect {
   const isObject = typeof args === 'object' && args !== null && !Array.isArray(args)

@@ -1,5 +1,7 @@
 import type { Undo } from '../../base/undo.ts'
+import type { Workspace } from '../../capabilities/workspace.ts'
 import type { Context, Kernel, Plugin, ScopeKey } from '../kernel/plugin.ts'
+import { isHarmless } from '../policy/tool-effects.ts'
 import { settings } from '../settings/specs.ts'
 import type { Preset, Presets, PresetSummary } from './preset.ts'
 import { PresetError } from './preset.ts'
@@ -8,15 +10,17 @@ import { shippedPresets } from './shipped.ts'
 interface PresetsOptions {
   readonly kernel: Pick<Kernel, 'createScope' | 'disposeScope'>
   readonly presets?: readonly Preset[]
+  /** In a folder that is not trusted, only tools that change nothing are there. Absent: the folder counts as trusted. */
+  readonly workspace?: Pick<Workspace, 'isTrusted' | 'onDidChangeTrust'>
 }
 
 /** The plugin that offers presets: each has one standing layer, mounted at its first use. */
-export function createPresetsPlugin({ kernel, presets = shippedPresets }: PresetsOptions): Plugin {
+export function createPresetsPlugin({ kernel, presets = shippedPresets, workspace }: PresetsOptions): Plugin {
   return {
     name: 'presets',
     inject: ['settings', 'systemPrompt', 'tools'],
     apply(ctx) {
-      const service = new PresetMounts(ctx, kernel, presets)
+      const service = new PresetMounts(ctx, { kernel, presets, workspace })
       // Owned first, so that it goes last: nobody may see more tools because the layers went before those who use them.
       ctx.effect(() => service.dispose())
       ctx.provide('presets', service)
@@ -27,12 +31,14 @@ export function createPresetsPlugin({ kernel, presets = shippedPresets }: Preset
 class PresetMounts implements Presets {
   readonly #ctx: Context
   readonly #kernel: PresetsOptions['kernel']
+  readonly #workspace: PresetsOptions['workspace']
   readonly #presets: readonly Preset[]
   readonly #scopes = new Map<string, ScopeKey>()
 
-  constructor(ctx: Context, kernel: PresetsOptions['kernel'], presets: readonly Preset[]) {
+  constructor(ctx: Context, { kernel, presets, workspace }: Required<Pick<PresetsOptions, 'kernel' | 'presets'>> & { readonly workspace: PresetsOptions['workspace'] | undefined }) {
     this.#ctx = ctx
     this.#kernel = kernel
+    this.#workspace = workspace
     this.#presets = [...presets].sort((left, right) => left.order - right.order)
   }
 
@@ -59,7 +65,7 @@ class PresetMounts implements Presets {
     const problem = this.#problem(preset)
     if (problem !== undefined) throw new PresetError('PRESET_BROKEN', problem)
     const scope = this.#kernel.createScope(`preset ${id}`, null)
-    mount(this.#ctx.scoped(scope), preset)
+    mount(this.#ctx.scoped(scope), preset, this.#workspace)
     this.#scopes.set(id, scope)
     return scope
   }
@@ -75,19 +81,21 @@ class PresetMounts implements Presets {
   }
 }
 
-function mount(ctx: Context, { id, presentation, persona, hasRuntimeContext, tools }: Preset): void {
+function mount(ctx: Context, { id, presentation, persona, hasRuntimeContext, tools }: Preset, workspace: PresetsOptions['workspace']): void {
   if (presentation !== 'native') ctx.tools.presentAs(presentation)
   if (persona !== undefined) ctx.systemPrompt.section({ name: `persona of ${id}`, order: 0, text: persona, isComplete: true })
   if (!hasRuntimeContext) ctx.systemPrompt.omitRuntimeContext()
-  keepToolsTo(ctx, tools)
+  const isTrusted = () => workspace?.isTrusted() ?? true
+  const update = keepToolsTo(ctx, (name) => tools.includes(name) && (isTrusted() || isHarmless(name)))
+  if (workspace) ctx.effect(workspace.onDidChangeTrust(update))
 }
 
 /**
- * Hold a layer to the tools of its preset while tools come and go.
+ * Hold a layer to the tools it may have while tools come and go; call what it returns when the answer may have changed.
  *
  * A restriction may only name tools that are there, so it is made anew whenever what it would say changes.
  */
-function keepToolsTo(ctx: Context, allowed: readonly string[]): void {
+function keepToolsTo(ctx: Context, isAllowed: (name: string) => boolean): () => void {
   let held: { readonly key: string; readonly undo: Undo } | null = null
   let isUpdating = false
   const update = () => {
@@ -96,7 +104,7 @@ function keepToolsTo(ctx: Context, allowed: readonly string[]): void {
     isUpdating = true
     try {
       const there = ctx.tools.list(null).map(({ name }) => name)
-      const allow = there.filter((name) => allowed.includes(name))
+      const allow = there.filter((name) => isAllowed(name))
       const filter = allow.length > 0 ? { allow } : { deny: there }
       const key = JSON.stringify(filter)
       if (held?.key === key) return
@@ -110,4 +118,5 @@ function keepToolsTo(ctx: Context, allowed: readonly string[]): void {
   }
   update()
   ctx.on('tools/change', update)
+  return update
 }

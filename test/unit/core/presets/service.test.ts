@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Workspace } from '../../../../extension/capabilities/workspace.ts'
 import { createKernel } from '../../../../extension/core/kernel/kernel.ts'
 import type { ScopeKey } from '../../../../extension/core/kernel/plugin.ts'
 import { createPresetsPlugin } from '../../../../extension/core/presets/service.ts'
@@ -10,7 +11,7 @@ import { createFakeAgent } from '../../../support/fake-agent.ts'
 import { memorySettings } from '../../../support/memory-settings.ts'
 import { createRecordingLogger } from '../../../support/quiet-logger.ts'
 
-function setUp(toolNames: readonly string[] = []) {
+function setUp(toolNames: readonly string[] = [], workspace?: Pick<Workspace, 'isTrusted' | 'onDidChangeTrust'>) {
   const logger = createRecordingLogger()
   const kernel = createKernel({ logger })
   const { root, dispatch } = kernel
@@ -18,7 +19,7 @@ function setUp(toolNames: readonly string[] = []) {
   root.plugin(settingsPlugin({ source, logger, dispatch }))
   root.plugin(createSystemPromptPlugin({ dispatch }))
   root.plugin(createToolsPlugin({ dispatch, randomId: () => 't' }))
-  const fiber = root.plugin(createPresetsPlugin({ kernel }))
+  const fiber = root.plugin(createPresetsPlugin({ kernel, ...(workspace && { workspace }) }))
   const add = (name: string, ctx = root) =>
     ctx.tools.register({ name, description: name, parameters: { type: 'object' }, output: { schema: {}, render: () => [] }, execute: () => null })
   const undos = new Map(toolNames.map((name) => [name, add(name)]))
@@ -74,6 +75,24 @@ describe('a preset’s layer', () => {
     expect(visible(agent)).toEqual([])
     add('read')
     expect(visible(agent)).toEqual(['read'])
+  })
+  it('has only tools that change nothing in a folder that is not trusted, until it is', async () => {
+    let isTrusted = false
+    const listeners = new Set<() => void>()
+    const { visible, agentOf, fiber } = setUp(['bash', 'edit', 'grep', 'read', 'todo_write', 'write'], {
+      isTrusted: () => isTrusted,
+      onDidChangeTrust: (listener) => {
+        listeners.add(listener)
+        return () => void listeners.delete(listener)
+      },
+    })
+    const agent = agentOf('standard')
+    expect(visible(agent)).toEqual(['grep', 'read', 'todo_write'])
+    isTrusted = true
+    for (const listener of listeners) listener()
+    expect(visible(agent)).toEqual(['bash', 'edit', 'grep', 'read', 'todo_write', 'write'])
+    await fiber.dispose()
+    expect(listeners.size).toBe(0)
   })
   it('shows nothing when none of its tools is there', () => {
     const { visible, agentOf, add } = setUp(['write'])
