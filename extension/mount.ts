@@ -7,6 +7,7 @@ import type { ModelAdapter } from './core/model/contract.ts'
 import { modelProvidersPlugin } from './core/model/providers-plugin.ts'
 import { modelsPlugin } from './core/model/registry.ts'
 import { policyPlugin } from './core/policy/plugin.ts'
+import { secretRedaction } from './core/policy/redact-secrets.ts'
 import { searchWithoutSecrets } from './core/policy/search-without-secrets.ts'
 import { createPresetsPlugin } from './core/presets/service.ts'
 import { createPromptSectionsPlugin } from './core/prompt/sections.ts'
@@ -75,6 +76,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
       shellSyntax: world.shellSyntax,
       readableFolders: (sessionId) => [blobs.spillFolder(sessionId)],
     }),
+    secretRedaction,
     timeOutGuard({ clock }),
     durableTools,
     spillGuard({ blobs, logger, maxInlineBytes: setting('toolsMaxInlineBytes') }),

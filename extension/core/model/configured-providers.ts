@@ -40,6 +40,7 @@ function complete(row: ProviderRow, entry: ProviderSetting | undefined, retryPol
       images: facts.images ?? fallbackFacts.images,
       reasoningEfforts: facts.reasoningEfforts ?? fallbackFacts.reasoningEfforts,
     },
+    keyCheckPath: row.keyCheckPath ?? null,
     effortStyle: row.effortStyle ?? 'reasoning_effort',
     reasoningPassback: entry?.reasoningPassback ?? row.reasoningPassback ?? 'never',
     retryPolicy,

@@ -22,6 +22,8 @@ export interface ProviderConfig {
     readonly images: boolean
     readonly reasoningEfforts: readonly string[]
   }
+  /** Below the base URL; answers only to a good key. For servers that list their models to everybody. */
+  readonly keyCheckPath: string | null
   readonly effortStyle: EffortStyle
   readonly reasoningPassback: 'always' | 'never'
   readonly retryPolicy: RetryPolicy

@@ -39,6 +39,7 @@ export const providerTable: readonly ProviderRow[] = [
     name: 'OpenRouter',
     baseUrl: 'https://openrouter.ai/api/v1',
     keyName: 'OPENROUTER_API_KEY',
+    keyCheckPath: '/key',
     effortStyle: 'openrouter',
     facts: { reasoningEfforts: ['low', 'medium', 'high'] },
   },

@@ -8,7 +8,7 @@ import { modelInfoFrom, type ModelFacts, type ProviderConfig } from '../../core/
 import { checkConnection } from './check.ts'
 import { keyFor } from './credentials.ts'
 import { failureFromError, failureFromPage, failureFromStream, type FailureContext } from './failures.ts'
-import { fetchModels, type ListedModel } from './model-list.ts'
+import { checkKey, fetchModels, type Inquiry, type ListedModel } from './model-list.ts'
 import { chunksFrom } from './stream-parts.ts'
 import { wireMessages } from './wire-messages.ts'
 
@@ -43,9 +43,12 @@ export function createOpenAiCompatibleAdapter(parts: AdapterParts): ModelAdapter
   })
   const infoOf = (model: string): ModelInfo => modelInfoFrom(config, model, listed.get(model), config.models[model])
 
-  async function list(signal: AbortSignal): Promise<readonly ListedModel[]> {
+  async function inquiry(signal: AbortSignal): Promise<Inquiry> {
     const key = await keyFor(config, secrets)
-    const models = await fetchModels({ config, http, clock, key, signal, context: { ...contextFor(''), key } })
+    return { config, http, clock, key, signal, context: { ...contextFor(''), key } }
+  }
+  async function list(signal: AbortSignal): Promise<readonly ListedModel[]> {
+    const models = await fetchModels(await inquiry(signal))
     listed = new Map(models.map(({ id, facts }) => [id, facts]))
     return models
   }
@@ -69,7 +72,15 @@ export function createOpenAiCompatibleAdapter(parts: AdapterParts): ModelAdapter
     },
     resolveModel: (model) => Promise.resolve(infoOf(model)),
     stream: (request) => stream(request, { ...parts, info: infoOf(request.config.model), context: contextFor(request.config.model), written }),
-    check: (signal, model) => checkConnection({ config, list, model, signal, context: contextFor(model ?? '') }),
+    check: (signal, model) =>
+      checkConnection({
+        config,
+        model,
+        list: async () => {
+          await checkKey(await inquiry(signal))
+          return list(signal)
+        },
+      }),
   }
 }
 

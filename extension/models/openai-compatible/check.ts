@@ -1,19 +1,17 @@
 import { ModelError, type ConnectionReport } from '../../core/model/contract.ts'
 import type { ProviderConfig } from '../../core/model/provider-config.ts'
-import { hostOf, type FailureContext } from './failures.ts'
+import { hostOf } from './failures.ts'
 import type { ListedModel } from './model-list.ts'
 
 /** Ask the server for its models and say what came of it. Never throws. */
 export async function checkConnection(options: {
   readonly config: ProviderConfig
-  readonly list: (signal: AbortSignal) => Promise<readonly ListedModel[]>
+  readonly list: () => Promise<readonly ListedModel[]>
   readonly model: string | undefined
-  readonly signal: AbortSignal
-  readonly context: FailureContext
 }): Promise<ConnectionReport> {
-  const { config, list, model, signal } = options
+  const { config, list, model } = options
   try {
-    const models = await list(signal)
+    const models = await list()
     const names = models.map(({ id }) => id)
     if (names.length === 0) {
       const next = config.isLocal ? 'Load one in the server first.' : 'Check the account behind the key.'

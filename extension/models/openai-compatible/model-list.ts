@@ -32,30 +32,42 @@ const listedModel = z.object({
 })
 const modelList = z.object({ data: z.array(z.unknown()) })
 
-/**
- * The models a server lists, with the facts it tells about them.
- *
- * Errors: `ModelError` with the reason, as for a request.
- */
-export async function fetchModels(options: {
+export interface Inquiry {
   readonly config: ProviderConfig
   readonly http: Http
   readonly clock: Clock
   readonly key: string | null
   readonly signal: AbortSignal
   readonly context: FailureContext
-}): Promise<readonly ListedModel[]> {
-  const { config, http, clock, key, signal, context } = options
+}
+
+/**
+ * The models a server lists, with the facts it tells about them.
+ *
+ * Errors: `ModelError` with the reason, as for a request.
+ */
+export async function fetchModels(inquiry: Inquiry): Promise<readonly ListedModel[]> {
+  const { body, contentType, status } = await inquire('/models', inquiry)
+  return read(body, { contentType, status }, inquiry.context)
+}
+
+/** Errors: `ModelError` when the server does not accept the key; nothing is asked where the list of models tells already. */
+export async function checkKey(inquiry: Inquiry): Promise<void> {
+  const { keyCheckPath } = inquiry.config
+  if (keyCheckPath !== null) await inquire(keyCheckPath, inquiry)
+}
+
+async function inquire(path: string, { config, http, clock, key, signal, context }: Inquiry): Promise<{ readonly body: string; readonly contentType: string; readonly status: number }> {
   const limit = new AbortController()
   const cancel = clock.schedule(LIST_TIMEOUT_MS, () => limit.abort())
   try {
-    const response = await http.fetch(`${config.baseUrl}/models`, {
+    const response = await http.fetch(`${config.baseUrl}${path}`, {
       headers: { ...config.headers, ...(key !== null && { authorization: `Bearer ${key}` }) },
       signal: AbortSignal.any([signal, limit.signal]),
     })
     const body = await boundedText(response, config.name)
     if (!response.ok) throw new ModelError(failureFromHttp({ status: response.status, headers: headersOf(response), body }, context))
-    return read(body, response, context)
+    return { body, contentType: response.headers.get('content-type') ?? '', status: response.status }
   } catch (error) {
     if (limit.signal.aborted) throw new ModelError({ code: 'TIMEOUT', message: `${config.name} did not answer within ${LIST_TIMEOUT_MS / 1000} s. Check that it runs and can be reached.` })
     if (signal.aborted) throw new ModelError({ code: 'ABORTED', message: 'The request was cancelled.' })
@@ -66,13 +78,12 @@ export async function fetchModels(options: {
   }
 }
 
-function read(body: string, response: Response, context: FailureContext): readonly ListedModel[] {
-  const contentType = response.headers.get('content-type') ?? ''
-  if (/html/i.test(contentType)) throw failureFromPage(contentType, response.status, context)
+function read(body: string, { contentType, status }: { readonly contentType: string; readonly status: number }, context: FailureContext): readonly ListedModel[] {
+  if (/html/i.test(contentType)) throw failureFromPage(contentType, status, context)
   const parsed = modelList.safeParse(jsonOf(body))
   if (!parsed.success) {
     const message = `${context.name} did not answer with a list of models. Check the address in bosun.providers; most end with "/v1".`
-    throw new ModelError({ code: 'MALFORMED_RESPONSE', message, status: response.status })
+    throw new ModelError({ code: 'MALFORMED_RESPONSE', message, status })
   }
   return parsed.data.data.slice(0, MAX_LISTED).flatMap((entry) => {
     const model = listedModel.safeParse(entry)

@@ -34,6 +34,7 @@ describe('the providers', () => {
       headers: {},
       models: { a: {} },
       defaults: { contextWindow: 262_144, maxOutputTokens: 32_768, images: false, reasoningEfforts: [] },
+      keyCheckPath: null,
       effortStyle: 'reasoning_effort',
       reasoningPassback: 'never',
       retryPolicy,

@@ -47,6 +47,19 @@ describe('the check of a connection', () => {
     expect(await check(url, { entry, secrets: { MY_KEY: 'a b' } })).toEqual(report('INVALID_CREDENTIAL', 'Copy it again'))
   })
 
+  it('says that the key is wrong where the list is open to everybody', async () => {
+    const server = createServer((request, response) => {
+      const isOpen = request.url === '/v1/models'
+      response.writeHead(isOpen || request.headers.authorization === 'Bearer right' ? 200 : 401, { 'content-type': 'application/json' })
+      response.end(isOpen ? '{"data":[{"id":"a"}]}' : '{}')
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    open.push(() => new Promise((resolve) => void server.close(() => resolve())))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+    expect(await check(url, { id: 'openrouter', secrets: { OPENROUTER_API_KEY: 'wrong' } })).toEqual(report('AUTH', 'OpenRouter does not accept the key'))
+    expect(await check(url, { id: 'openrouter', secrets: { OPENROUTER_API_KEY: 'right' } })).toMatchObject({ isOk: true })
+  })
+
   it('says that nobody listens', async () => {
     const server = await startModelServer({ steps: [] })
     await server.close()

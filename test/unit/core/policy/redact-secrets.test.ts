@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import type { Json } from '../../../../extension/base/json.ts'
+import { createKernel } from '../../../../extension/core/kernel/kernel.ts'
+import { redactSecrets, secretRedaction } from '../../../../extension/core/policy/redact-secrets.ts'
+import type { Execution, PostExecuteDecision, ToolResult } from '../../../../extension/core/tools/definition.ts'
+import { createRecordingLogger } from '../../../support/quiet-logger.ts'
+
+// Made up, and put together here so that no scanner of this repository takes them for real ones.
+const letters = (count: number) => 'aB3'.repeat(count).slice(0, count)
+const secretWord = ['PRI', 'VATE'].join('')
+const github = `ghp_${letters(36)}`
+
+describe('known shapes of secrets', () => {
+  const rows: readonly [text: string, redacted: string][] = [
+    [`token ${github} end`, 'token [GitHub token left out] end'],
+    [['AKIA', 'ABCDEFGH12345678'].join(''), '[AWS access key left out]'],
+    [`-----BEGIN RSA ${secretWord} KEY-----\nabc\n-----END RSA ${secretWord} KEY-----\nrest`, '[private key left out]\nrest'],
+    [`-----BEGIN ${secretWord} KEY-----\ncut off`, '[private key left out]'],
+    [`glpat-${letters(20)}`, '[GitLab token left out]'],
+    [`xoxb-${letters(20)}`, '[Slack token left out]'],
+    [`npm_${letters(36)}`, '[npm token left out]'],
+    [`AIza${letters(35)}`, '[Google API key left out]'],
+    [`sk_live_${letters(24)}`, '[Stripe key left out]'],
+    [`"sk-proj-${letters(40)}"`, '"[API key left out]"'],
+    [`sk-${letters(32)} and ${github}`, '[API key left out] and [GitHub token left out]'],
+  ]
+  it.each(rows)('are taken out of %j', (text, redacted) => expect(redactSecrets(text)).toBe(redacted))
+
+  it.each(['ghp_short', 'commit 0123456789abcdef0123456789abcdef01234567', 'sk-learn', 'task-list-of-many-words', '-----BEGIN PUBLIC KEY-----'])('are not seen in %s', (text) => expect(redactSecrets(text)).toBe(text))
+})
+
+describe('the output of programs', () => {
+  const check = async (name: string, result: ToolResult, listener?: PostExecuteDecision) => {
+    const kernel = createKernel({ logger: createRecordingLogger() })
+    await kernel.root.plugin(secretRedaction).ready
+    if (listener !== undefined) kernel.root.on('tools/post-execute', () => listener)
+    const exec: Execution = { callId: 'c', rootCallId: 'c', name, arguments: {}, token: { id: 't' }, signal: new AbortController().signal }
+    return kernel.dispatch.waterfall('tools/post-execute', null, [exec, result], () => Promise.resolve({ kind: 'accept' }))
+  }
+  const success = (value: Json): ToolResult => ({ isError: false, value, content: [] })
+
+  it('loses them wherever they stand, and nothing else', async () => {
+    const value = { exitCode: 0, stdout: { text: `x ${github}`, truncated: false }, lines: ['a', github], none: null }
+    expect(await check('bash', success(value))).toEqual({
+      kind: 'accept',
+      value: { exitCode: 0, stdout: { text: 'x [GitHub token left out]', truncated: false }, lines: ['a', '[GitHub token left out]'], none: null },
+    })
+  })
+  it('stays the very same without any', async () => expect(await check('bash', success({ text: 'x' }))).toEqual({ kind: 'accept' }))
+  it('of a failure loses them too', async () => {
+    const failure: ToolResult = { isError: true, error: { message: 'x' }, content: [{ type: 'text', text: `Error: ${github}` }] }
+    expect(await check('bash', failure)).toEqual({ kind: 'accept', content: [{ type: 'text', text: 'Error: [GitHub token left out]' }] })
+  })
+  it('that another listener replaced is looked at as well', async () =>
+    expect(await check('bash', success('a'), { kind: 'accept', value: github })).toEqual({ kind: 'accept', value: '[GitHub token left out]' }))
+  it('is only that of programs: what is read is written back', async () => expect(await check('read', success({ text: github }))).toEqual({ kind: 'accept' }))
+})
