@@ -36,11 +36,15 @@ const settings = {
   'workbench.secondarySideBar.defaultVisibility': 'visible',
   'chat.disableAIFeatures': true,
   'extensions.ignoreRecommendations': true,
+  'extensions.autoUpdate': false,
+  'extensions.autoCheckUpdates': false,
+  'update.mode': 'none',
   'telemetry.telemetryLevel': 'off',
 }
 
 const home = resolve(values.data)
 const folder = join(home, 'sample')
+const showChat = join(root, 'scripts/show-chat')
 const report = (line: string) => console.error(line)
 
 report('Laying out the sample workspace')
@@ -62,6 +66,8 @@ async function openInBrowser(): Promise<void> {
   const extensionsDir = join(home, 'extensions')
   report('Installing the extension')
   await rm(extensionsDir, { recursive: true, force: true })
+  // Where nothing is installed yet, the first installation takes in what lies there.
+  await cp(showChat, join(extensionsDir, 'bosun.show-chat-0.1.0'), { recursive: true })
   await installExtension({ vsix, dataDir, extensionsDir })
   report('Starting VS Code')
   const server = await startVscodeServer({ port, dataDir, extensionsDir, settings })
@@ -86,7 +92,7 @@ async function openOnDesktop(executable: string): Promise<void> {
     executable,
     [
       ...['--user-data-dir', userData, '--extensions-dir', join(home, 'desktop-extensions')],
-      ...[`--extensionDevelopmentPath=${root}`, '--disable-workspace-trust', '--new-window', '--wait'],
+      ...[`--extensionDevelopmentPath=${root}`, `--extensionDevelopmentPath=${showChat}`, '--disable-workspace-trust', '--new-window', '--wait'],
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
       folder,
     ],

@@ -152,6 +152,8 @@ const quietSettings = {
   'chat.disableAIFeatures': true,
   'workbench.tips.enabled': false,
   'extensions.ignoreRecommendations': true,
+  'extensions.autoUpdate': false,
+  'extensions.autoCheckUpdates': false,
   'git.openRepositoryInParentFolders': 'never',
   'telemetry.telemetryLevel': 'off',
 }
