@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { rgPath } from '@vscode/ripgrep'
 import { median, ofKind, runAgent } from './agent-runs.ts'
 import type { AgentRun } from './agent-runs.ts'
+import { logFigures } from './log.ts'
 import { isMet, ratioOf, tableOf } from './table.ts'
 import type { Figure } from './table.ts'
 
@@ -81,7 +82,7 @@ async function growth(): Promise<readonly Figure[]> {
   return [{ name: 'last 99 of 2000 steps, beside the first', unit: 'ms', value: median(last), floor: median(first), goal: 1.2 }]
 }
 
-const suites: Readonly<Record<string, () => Promise<readonly Figure[]>>> = { steps, memory, growth }
+const suites: Readonly<Record<string, () => Promise<readonly Figure[]>>> = { steps, memory, growth, log: () => logFigures(repeat) }
 
 const chosen = values.only?.split(',') ?? Object.keys(suites)
 const figures: Figure[] = []

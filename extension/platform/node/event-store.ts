@@ -44,9 +44,8 @@ export class NodeEventStore implements EventStore {
   }
 
   async open(id: string, access: 'write' | 'read-only'): Promise<EventFile> {
-    await this.#mustExist(id)
+    const header = await this.#header(id)
     const folder = this.#folderOf(id)
-    const header = await readHeader(this.#logOf(id), id)
     if (typeof header === 'string') throw new EventStoreError('UNREADABLE', `${header} Its file was left as it is: ${this.#logOf(id)}`)
     if (access === 'read-only') return NodeEventFile.open({ id, folder, header, lease: null, writer: null })
     const lease = await Lease.acquire(folder, this.#times)
@@ -67,8 +66,8 @@ export class NodeEventStore implements EventStore {
   }
 
   async describe(id: string): Promise<StoredSession> {
-    await this.#mustExist(id)
-    const [{ mtimeMs, size }, header, note] = await Promise.all([stat(this.#logOf(id)), readHeader(this.#logOf(id), id), readNote(join(this.#folderOf(id), noteName))])
+    const header = await this.#header(id)
+    const [{ mtimeMs, size }, note] = await Promise.all([stat(this.#logOf(id)), readNote(join(this.#folderOf(id), noteName))])
     const facts = { id, modifiedAt: mtimeMs, size, ...note }
     return typeof header === 'string' ? { ...facts, header: null, problem: header } : { ...facts, header }
   }
@@ -97,6 +96,17 @@ export class NodeEventStore implements EventStore {
     } catch (error) {
       if (error instanceof EventStoreError) return null
       return { id, modifiedAt: 0, size: 0, header: null, problem: error instanceof Error ? error.message : String(error), note: null, notedAt: null }
+    }
+  }
+
+  /** Or in words why there is none. Errors: `SESSION_NOT_FOUND`, `INVALID_ID`. */
+  async #header(id: string): Promise<JsonObject | string> {
+    checkSessionId(id)
+    try {
+      return await readHeader(this.#logOf(id), id)
+    } catch (error) {
+      if (hasCode(error, 'ENOENT', 'ENOTDIR')) throw sessionNotFound(id)
+      throw error
     }
   }
 

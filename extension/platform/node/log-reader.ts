@@ -4,7 +4,10 @@ import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 
 /** Small enough that what is made of one block never holds the thread up for long. */
 const blockBytes = 262_144
+const headBlockBytes = 4_096
 const tailBlockBytes = 65_536
+/** What a line of a log holds more or less, for the size of the first read. */
+const usualLineBytes = 1_024
 /** A header is a few hundred bytes; more than this is no header. */
 const maxHeaderBytes = 1_048_576
 const newline = 0x0a
@@ -19,17 +22,26 @@ export interface LineBatch {
 /** The header line of a log, or in words why it is none. Null for `id`: of whatever session it is. */
 export async function readHeader(path: string, id: string | null): Promise<JsonObject | string> {
   const log = id === null ? 'The log' : `The log of session ${id}`
-  return withFile(path, async (handle, size) => {
-    if (size === 0) return `${log} is empty.`
-    for (let length = tailBlockBytes; ; length *= 2) {
-      const bytes = await readAt(handle, 0, Math.min(length, size))
+  const bytes = await firstLine(path)
+  if (bytes.length === 0) return `${log} is empty.`
+  const header = objectFrom(bytes)
+  if (header === null) return `${log} has a first line that is torn or no JSON object.`
+  return id === null || header['id'] === id ? header : `The log in the folder of session ${id} says that it is session ${JSON.stringify(header['id'])}.`
+}
+
+/** Without its end; as much as there is when it has none. */
+async function firstLine(path: string): Promise<Buffer> {
+  const handle = await open(path, 'r')
+  try {
+    for (let length = headBlockBytes; ; length *= 8) {
+      const bytes = await readAt(handle, 0, length)
       const end = bytes.indexOf(newline)
-      if (end < 0 && bytes.length < size && length < maxHeaderBytes) continue
-      const header = objectFrom(end < 0 ? bytes : bytes.subarray(0, end))
-      if (header === null) return `${log} has a first line that is torn or no JSON object.`
-      return id === null || header['id'] === id ? header : `The log in the folder of session ${id} says that it is session ${JSON.stringify(header['id'])}.`
+      if (end >= 0) return bytes.subarray(0, end)
+      if (bytes.length < length || length >= maxHeaderBytes) return bytes
     }
-  })
+  } finally {
+    await handle.close()
+  }
 }
 
 /** Every line after the header. Stops at the first that is no JSON object, after saying so. */
@@ -68,7 +80,7 @@ export async function readTail(path: string, count: number): Promise<readonly Js
     let start = size
     let bytes: Buffer = Buffer.alloc(0)
     // One newline more than lines, since what stands before the first of them may be half a line.
-    for (let length = tailBlockBytes; start > 0 && countOf(bytes, newline) <= count; length *= 2) {
+    for (let length = Math.max(tailBlockBytes, count * usualLineBytes); start > 0 && countOf(bytes, newline) <= count; length *= 2) {
       const from = Math.max(0, start - length)
       bytes = Buffer.concat([await readAt(handle, from, start - from), bytes])
       start = from
@@ -104,10 +116,8 @@ export async function offsetAfter(path: string, lines: number): Promise<number> 
 
 function batchFrom(bytes: Buffer, skip: number): LineBatch {
   const lines: JsonObject[] = []
-  // The text of a batch is checked once; only a bad batch is looked at line by line.
-  const texts: readonly (string | Buffer)[] = isUtf8(bytes) ? bytes.toString('utf8').split('\n') : splitLines(bytes)
-  for (const text of texts.slice(skip)) {
-    const line = typeof text === 'string' ? parsed(text) : objectFrom(text)
+  for (const text of textsOf(bytes).slice(skip)) {
+    const line = lineFrom(text)
     if (line === null) return { lines, damage: 'it is torn or no JSON object' }
     lines.push(line)
   }
@@ -118,9 +128,13 @@ function batchFrom(bytes: Buffer, skip: number): LineBatch {
 function wholeLines(bytes: Buffer): readonly JsonObject[] {
   const first = bytes.indexOf(newline)
   if (first < 0) return []
-  const rest = splitLines(bytes.subarray(first + 1))
-  return rest.map(objectFrom).filter((line) => line !== null)
+  return textsOf(bytes.subarray(first + 1)).map(lineFrom).filter((line) => line !== null)
 }
+
+/** The text of many lines is checked once; only when some of it is bad is each looked at alone. */
+const textsOf = (bytes: Buffer): readonly (string | Buffer)[] => (isUtf8(bytes) ? bytes.toString('utf8').split('\n') : splitLines(bytes))
+
+const lineFrom = (text: string | Buffer): JsonObject | null => (typeof text === 'string' ? parsed(text) : objectFrom(text))
 
 function splitLines(bytes: Buffer): readonly Buffer[] {
   const lines: Buffer[] = []
