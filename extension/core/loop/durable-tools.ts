@@ -1,19 +1,33 @@
 import type { Plugin } from '../kernel/plugin.ts'
+import { ownEffects } from '../policy/tool-effects.ts'
 
 /**
- * What a tool is about to do is in the log before it does it: no body of a top-level call runs before its `tool/call` is on the disk.
+ * What a tool is about to do is in the log before it does it: no body of a top-level call that may change something runs
+ * before its `tool/call` is on the disk.
  *
- * Calls inside a call rely on the outer one. Calls that overlap share one sync.
- * Errors: when the log cannot be made durable the body does not run; the call fails with the store's reason.
- * Source: runtime specification 12.2.
+ * Bosun's own tools that only read do so while the log is written; what they found counts only once it is. So a step of
+ * reading waits for no sync of its own. Calls inside a call rely on the outer one. Calls that overlap share one sync.
+ * Errors: when the log cannot be made durable the call fails with the store's reason.
+ * Source: runtime specification 12.2; at most one sync on the critical path of a step.
  */
 export const durableTools: Plugin = {
   name: 'durable-tools',
   inject: ['tools'],
   apply(ctx) {
     ctx.on('tools/execute', async (exec, next) => {
-      if (exec.agent && exec.parent === undefined) await exec.agent.session.flush()
-      return next()
+      if (!exec.agent || exec.parent !== undefined) return next()
+      const durable = exec.agent.session.flush()
+      if (!onlyReads(exec.name)) {
+        await durable
+        return next()
+      }
+      // Awaited below, after the body: a body that was started is never left alone.
+      durable.catch(() => {})
+      const result = await next()
+      await durable
+      return result
     })
   },
 }
+
+const onlyReads = (name: string): boolean => ownEffects.get(name)?.({}).kind === 'read'
