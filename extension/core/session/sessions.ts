@@ -1,6 +1,7 @@
+import { isErrorOf } from '../../base/harness-error.ts'
 import { isJsonObject, snapshotJson, type JsonObject } from '../../base/json.ts'
 import type { Clock } from '../../capabilities/clock.ts'
-import { sessionAlreadyExists, sessionBusy, type EventFile, type EventStore, type StoredSession } from '../../capabilities/event-store.ts'
+import { EventStoreError, sessionAlreadyExists, sessionBusy, type EventFile, type EventStore, type StoredSession } from '../../capabilities/event-store.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Machine } from '../../capabilities/machine.ts'
 import type { Dispatcher, Plugin, ScopeKey } from '../kernel/plugin.ts'
@@ -152,10 +153,13 @@ class SessionHost implements Sessions {
 
   async remove(id: string): Promise<void> {
     const live = this.#live.get(id)
-    const isBlank = live?.length === 0
     await live?.close()
-    // A session nobody used has left nothing to remove.
-    if (!isBlank) await this.#parts.events.remove(id)
+    try {
+      await this.#parts.events.remove(id)
+    } catch (error) {
+      // A live session that nobody used has left nothing to remove.
+      if (live === undefined || !isErrorOf(EventStoreError, error, 'SESSION_NOT_FOUND')) throw error
+    }
   }
 
   bindScope(id: string, scope: ScopeKey | null): void {

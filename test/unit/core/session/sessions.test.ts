@@ -450,6 +450,14 @@ describe('removing', () => {
     await sessions.remove('a')
     expect(await sessions.list()).toEqual([])
   })
+  it('takes a stored session without events away', async () => {
+    const disk = await stored(wholeTurn(1))
+    disk.logs.get('a')!.text = `${disk.logs.get('a')!.text.split('\n')[0]}\n`
+    const { sessions } = await windowOn(disk)
+    expect((await sessions.open('a')).length).toBe(0)
+    await sessions.remove('a')
+    expect(disk.logs.size).toBe(0)
+  })
   it('refuses one that is not there', async () => {
     const { sessions } = await windowOn(createMemoryDisk())
     await expect(sessions.remove('a')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
