@@ -86,8 +86,14 @@ function mount(ctx: Context, { id, presentation, persona, hasRuntimeContext, too
   if (persona !== undefined) ctx.systemPrompt.section({ name: `persona of ${id}`, order: 0, text: persona, isComplete: true })
   if (!hasRuntimeContext) ctx.systemPrompt.omitRuntimeContext()
   const isTrusted = () => workspace?.isTrusted() ?? true
-  const update = keepToolsTo(ctx, (name) => tools.includes(name) && (isTrusted() || isHarmless(name)))
+  const isTurnedOff = (name: string) => ctx.settings.get(settings.toolsDisabled).includes(name)
+  const update = keepToolsTo(ctx, (name) => tools.includes(name) && !isTurnedOff(name) && (isTrusted() || isHarmless(name)))
   if (workspace) ctx.effect(workspace.onDidChangeTrust(update))
+  ctx.effect(
+    ctx.settings.onDidChange((key) => {
+      if (key === settings.toolsDisabled.key) update()
+    }),
+  )
 }
 
 /**

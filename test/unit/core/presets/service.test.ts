@@ -100,6 +100,14 @@ describe('a preset’s layer', () => {
     add('bash')
     expect(visible(agent)).toEqual([])
   })
+  it('leaves out what the person turned off, at once and until it is turned on again', async () => {
+    const { visible, agentOf, source } = setUp(['read', 'grep', 'glob'])
+    const agent = agentOf('ask')
+    await source.set('tools.disabled', ['grep', 'nope'], 'user')
+    expect(visible(agent)).toEqual(['glob', 'read'])
+    await source.set('tools.disabled', undefined, 'user')
+    expect(visible(agent)).toEqual(['glob', 'grep', 'read'])
+  })
   it('starts without any tool at all', () => {
     const { visible, agentOf, add } = setUp()
     const agent = agentOf('ask')
