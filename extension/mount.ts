@@ -54,7 +54,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
   }
   return [
     settingsPlugin({ source: world.settings, logger, dispatch }),
-    sessionsPlugin({ events: world.events, clock, machine, logger, dispatch, patienceMs: 2_000 }),
+    sessionsPlugin({ events: world.events, blobs, clock, machine, logger, dispatch, patienceMs: 2_000 }),
     titlesPlugin({ logger }),
     createToolsPlugin({ dispatch, randomId: () => machine.randomId() }),
     createSystemPromptPlugin({ dispatch }),

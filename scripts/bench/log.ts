@@ -9,6 +9,7 @@ import type { EventDraft } from '../../extension/core/log/event.ts'
 import type { Session, Sessions } from '../../extension/core/session/session.ts'
 import { sessionsPlugin } from '../../extension/core/session/sessions.ts'
 import { createNodeClock } from '../../extension/platform/node/clock.ts'
+import { NodeBlobStore } from '../../extension/platform/node/blob-store.ts'
 import { NodeEventStore } from '../../extension/platform/node/event-store.ts'
 import { median } from './agent-runs.ts'
 import type { Figure } from './table.ts'
@@ -22,7 +23,7 @@ export async function logFigures(repeat: number): Promise<readonly Figure[]> {
   const root = await mkdtemp(join(tmpdir(), 'bench-log-'))
   try {
     const store = new NodeEventStore({ root })
-    const sessions = await sessionsOn(store)
+    const sessions = await sessionsOn(store, root)
     const figures = [await durableAppend(sessions, root), ...(await longSession(store, root, repeat))]
     return figures
   } finally {
@@ -30,10 +31,10 @@ export async function logFigures(repeat: number): Promise<readonly Figure[]> {
   }
 }
 
-async function sessionsOn(events: EventStore): Promise<Sessions> {
+async function sessionsOn(events: EventStore, root: string): Promise<Sessions> {
   const kernel = createKernel({ logger: silent })
   const machine = { randomId: () => randomBytes(16).toString('hex') }
-  await kernel.root.plugin(sessionsPlugin({ events, clock: createNodeClock(), logger: silent, machine, dispatch: kernel.dispatch })).ready
+  await kernel.root.plugin(sessionsPlugin({ events, blobs: new NodeBlobStore({ root }), clock: createNodeClock(), logger: silent, machine, dispatch: kernel.dispatch })).ready
   return kernel.root.sessions
 }
 
@@ -59,7 +60,7 @@ async function durableAppend(sessions: Sessions, root: string): Promise<Figure> 
 }
 
 async function longSession(store: EventStore, root: string, repeat: number): Promise<readonly Figure[]> {
-  const session = await (await sessionsOn(store)).create({ cwd: root, id: 'long' })
+  const session = await (await sessionsOn(store, root)).create({ cwd: root, id: 'long' })
   const drafts = longTalk()
   const burstMs = await timed(async () => appendAll(session, drafts))
   await session.close()
@@ -68,7 +69,7 @@ async function longSession(store: EventStore, root: string, repeat: number): Pro
   const tail = { floor: [] as number[], ours: [] as number[] }
   for (let round = 0; round < repeat; round++) {
     whole.floor.push(await timed(async () => void parsed(await readFile(path, 'utf8'))))
-    const sessions = await sessionsOn(store)
+    const sessions = await sessionsOn(store, root)
     tail.ours.push(await timed(() => sessions.readTail('long', tailCount)))
     tail.floor.push(await timed(() => lastLines(path)))
     let opened: Session | undefined

@@ -62,7 +62,7 @@ export function createLoopRig(options: LoopRigOptions = {}): LoopRig {
   const { root, dispatch } = kernel
   const machine = createFakeMachine()
   root.plugin(settingsPlugin({ source: settings, logger, dispatch }))
-  root.plugin(sessionsPlugin({ events: store, clock, logger, machine, dispatch }))
+  root.plugin(sessionsPlugin({ events: store, blobs: createMemoryBlobStore(), clock, logger, machine, dispatch }))
   root.plugin(createToolsPlugin({ dispatch, randomId: machine.randomId }))
   root.plugin(modelsPlugin({ dispatch }))
   root.plugin(createSystemPromptPlugin({ dispatch }))

@@ -9,6 +9,7 @@ import { sessionsPlugin } from '../../extension/core/session/sessions.ts'
 import { titlesPlugin } from '../../extension/core/session/titles-plugin.ts'
 import { createFakeMachine } from './fake-machine.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
+import { createMemoryBlobStore, type MemoryBlobStore } from './memory-blob-store.ts'
 import { createRecordingLogger, type RecordingLogger } from './quiet-logger.ts'
 
 export interface SessionRig {
@@ -18,6 +19,7 @@ export interface SessionRig {
   readonly types: EventTypes
   readonly clock: ManualClock
   readonly logger: RecordingLogger
+  readonly blobs: MemoryBlobStore
 }
 
 /** The real sessions on a kernel of their own. Give two rigs one clock to keep their times apart. */
@@ -30,10 +32,11 @@ export async function createSessionRig(options: {
 }): Promise<SessionRig> {
   const { events, clock = createManualClock(), invariants, hasTitles = false, patienceMs = 0 } = options
   const logger = createRecordingLogger()
+  const blobs = createMemoryBlobStore()
   const kernel = createKernel({ logger })
-  const plugin = sessionsPlugin({ events, clock, logger, machine: createFakeMachine(), dispatch: kernel.dispatch, patienceMs, ...(invariants ? { invariants } : {}) })
+  const plugin = sessionsPlugin({ events, blobs, clock, logger, machine: createFakeMachine(), dispatch: kernel.dispatch, patienceMs, ...(invariants ? { invariants } : {}) })
   await kernel.root.plugin(plugin).ready
   if (hasTitles) await kernel.root.plugin(titlesPlugin({ logger })).ready
   const { sessions, projections, eventTypes: types } = kernel.root
-  return { kernel, sessions, projections, types, clock, logger }
+  return { kernel, sessions, projections, types, clock, logger, blobs }
 }

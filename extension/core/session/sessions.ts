@@ -12,6 +12,7 @@ import type { InvariantOptions } from '../log/invariants.ts'
 import { builtInProjections } from '../projections/built-in.ts'
 import { ProjectionRegistry, type SessionFold } from '../projections/registry.ts'
 import { sessionListMetadataProjection, type SessionListState } from '../projections/session-list-metadata.ts'
+import { copyAttachments, type Attachments } from './copy-attachments.ts'
 import { DerivedLog } from './derived-log.ts'
 import { LiveSession } from './live-session.ts'
 import { eventsFromLines, headerFrom, loadLog } from './load-log.ts'
@@ -21,6 +22,7 @@ import { acceptedTitle } from './titles.ts'
 
 export interface SessionsParts {
   readonly events: EventStore
+  readonly blobs: Attachments
   readonly clock: Clock
   readonly machine: Pick<Machine, 'randomId'>
   readonly logger: Logger
@@ -118,7 +120,7 @@ class SessionHost implements Sessions {
       seedLength: seed.length,
       ...(agentPreset === undefined ? {} : { agentPreset }),
     }
-    return this.#createWith(header, seed)
+    return this.#createWith(header, seed, () => copyAttachments(this.#parts, seed, { from: sourceId, to: childId }))
   }
 
   live(id: string): Session | undefined {
@@ -173,7 +175,7 @@ class SessionHost implements Sessions {
     if (failures.length > 0) throw new AggregateError(failures.map(({ reason }) => reason as unknown), 'Some sessions could not be written to the end.')
   }
 
-  async #createWith(header: SessionHeader, seed: readonly SessionEvent[]): Promise<Session> {
+  async #createWith(header: SessionHeader, seed: readonly SessionEvent[], afterwards?: () => Promise<void>): Promise<Session> {
     if (this.#live.has(header.id)) throw sessionAlreadyExists(header.id)
     const frozen = snapshotJson(header, 'header') as unknown as SessionHeader & JsonObject
     const file = await this.#parts.events.create(frozen)
@@ -187,6 +189,7 @@ class SessionHost implements Sessions {
       session.storeSeed(seed)
       endSeed(session, log)
       if (seed.length > 0) await session.flush()
+      await afterwards?.()
       this.#publish(session)
     })
   }

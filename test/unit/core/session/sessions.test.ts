@@ -504,6 +504,21 @@ describe('forking', () => {
     expect(child.events()).toEqual(source.events())
   })
 
+  it('gives the child the images of its talk; one that is missing costs only itself', async () => {
+    const { sessions, blobs, logger } = await windowOn(createMemoryDisk())
+    const source = await sessions.create({ cwd: '/work', id: 'a' })
+    const { attachmentId } = await blobs.putAttachment('a', new Uint8Array([1, 2]), { mediaType: 'image/png' })
+    const missing = `sha256:${'0'.repeat(64)}`
+    for (const id of [attachmentId, missing]) {
+      const image = { type: 'image' as const, attachment: { attachmentId: id, mediaType: 'image/png', bytes: 2 } }
+      source.append({ ...prompt('x'), data: { ...prompt('x').data, content: [image] } })
+    }
+    const child = await sessions.fork('a')
+    expect([...(await blobs.getAttachment(child.id, attachmentId))]).toEqual([1, 2])
+    await expect(blobs.getAttachment(child.id, missing)).rejects.toThrow('missing')
+    expect(logger.lines.filter(({ level }) => level === 'warn')).toMatchObject([{ facts: { attachmentId: missing } }])
+  })
+
   it.each([
     [{ boundary: -1 }, 'INVALID_BOUNDARY'],
     [{ boundary: 57 }, 'INVALID_BOUNDARY'],
