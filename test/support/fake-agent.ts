@@ -31,6 +31,7 @@ export function createFakeAgent(options: { readonly id?: string; readonly cwd?: 
     }) as Session['append'],
     flush: async () => {},
     events: (from = 0, to = log.length) => log.slice(from, to).map((draft, index) => committed(draft, from + index)),
+    milestones: () => session.events().filter(({ type }) => type !== 'assistant/chunk'),
     messages: () => [],
     surface: () => ({ nodes: [], generation: 0 }),
     projections: () => ({ asOfSeq: log.length - 1, values: {} }),

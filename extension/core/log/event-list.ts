@@ -45,6 +45,11 @@ export class EventList {
     return events
   }
 
+  /** All events but the parts of streams, which stay packed. */
+  milestones(): readonly SessionEvent[] {
+    return this.#items.filter((item) => !isRow(item) && item.type !== 'assistant/chunk') as SessionEvent[]
+  }
+
   /** Index of the item that holds event `seq`. */
   #indexOf(seq: number): number {
     let low = 0

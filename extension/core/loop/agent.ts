@@ -65,7 +65,7 @@ export class LiveAgent implements Agent {
     this.#loop = loop
     this.#tearDown = tearDown
     this.#log = new AgentLog(session, (error) => this.#report('An inbox change could not be logged.', error))
-    const events = session.events()
+    const events = session.milestones()
     const { lists, lost } = inboxFrom(events)
     const { dispatch } = loop
     this.#inbox = new Inbox({

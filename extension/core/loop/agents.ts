@@ -93,7 +93,7 @@ class LiveAgents implements Agents {
     // It gives its log back first.
     await this.#live.get(sessionId)?.agent.dispose()
     const session = await this.#ctx.sessions.open(sessionId)
-    const events = session.events()
+    const events = session.milestones()
     const preset = this.#usablePreset(effectivePreset(session, events) ?? this.#ctx.presets.defaultId())
     return this.#publish({ session, preset, options: optionsFrom(events), source: 'resume', setUp })
   }
@@ -122,7 +122,7 @@ class LiveAgents implements Agents {
   selectPreset(sessionId: string, preset: string): void {
     const known = this.#known(sessionId)
     const { session, scope } = known.agent
-    if (session.events().some(({ type }) => type === 'turn/start')) {
+    if (session.milestones().some(({ type }) => type === 'turn/start')) {
       throw new PresetError('AGENT_PRESET_LOCKED', 'The preset of a conversation is fixed once it has begun. Start a new one to use another preset.')
     }
     const layer = this.#ctx.presets.scopeOf(preset)

@@ -105,6 +105,10 @@ export class LiveSession implements Session {
     return this.#parts.log.list.slice(from, to)
   }
 
+  milestones(): readonly SessionEvent[] {
+    return this.#parts.log.list.milestones()
+  }
+
   messages(): readonly Message[] {
     return this.#parts.log.surface.messages
   }

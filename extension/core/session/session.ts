@@ -27,6 +27,8 @@ export interface Session {
   flush(): Promise<void>
   /** Events with `from <= seq < to`, by default all. Streamed deltas are held packed and made anew at each call. */
   events(from?: number, to?: number): readonly SessionEvent[]
+  /** All events but the parts of streams (`assistant/chunk`), at a cost that does not grow with those. */
+  milestones(): readonly SessionEvent[]
   /** Messages the model sees, cached by node. */
   messages(): readonly Message[]
   surface(): Surface

@@ -24,6 +24,7 @@ it('gives every range of events, however they are held', () => {
         pack(packer.add(event))
       }
       expect(list.length).toBe(all.length)
+      expect(list.milestones()).toEqual(all.filter(({ type }) => type !== 'assistant/chunk'))
       for (let from = -1; from <= all.length + 1; from++) {
         expect(list.at(from)).toEqual(all[from])
         for (const to of [from, from + 1, from + 4, all.length]) expect(list.slice(from, to)).toEqual(all.slice(Math.max(0, from), Math.max(0, to)))
