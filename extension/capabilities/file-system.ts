@@ -182,7 +182,7 @@ export const notRegular = (spelling: string, kind: 'directory' | 'other') =>
 export const danglingLink = (spelling: string) =>
   new FileError('FS_NOT_REGULAR_FILE', `${spelling} is a link to a file that does not exist. Write to the file it points to, or remove the link.`)
 
-export const notText = (spelling: string) => new FileError('FS_NOT_TEXT', `${spelling} is binary, not text.`)
+export const notText = (spelling: string) => new FileError('FS_NOT_TEXT', `${spelling} is binary, not text. Use a program that understands its format.`)
 
 export const tooLarge = (spelling: string, size: number, maxBytes: number) =>
   new FileError('FS_TOO_LARGE', `${spelling} has ${size} bytes; at most ${maxBytes} can be taken at once. Read or change a part of it by other means.`)

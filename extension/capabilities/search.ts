@@ -22,6 +22,8 @@ export interface FileHits {
   readonly paths: readonly string[]
   /** Names that are not valid UTF-8 and cannot be named to a model. */
   readonly skippedNames: number
+  /** With `sort: 'newest'`: when each path was changed last, so that the hits of several roots can be put in one order. Epoch ms. */
+  readonly modifiedAt?: readonly number[]
 }
 
 export interface TextQuery {

@@ -15,6 +15,12 @@ export function shownPath(path: string, cwd: string, folders: readonly Workspace
   return relative === undefined ? path : relative === '' ? '.' : relative
 }
 
+/** A path for a line of its own: one that would break the line is quoted as in JSON, which a model can give back. */
+export const onOneLine = (path: string): string =>
+  /[\p{Cc}\u2028\u2029]/u.test(path)
+    ? JSON.stringify(path).replace(/[\u007f-\u009f\u2028\u2029]/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    : path
+
 /** The rest of `path` below `folder`, empty for the folder itself; undefined outside. */
 export function relativeTo(folder: string, path: string): string | undefined {
   const base = folder.replace(/[\\/]+$/, '')

@@ -68,7 +68,7 @@ async function findFiles(run: RunRipgrep, query: FileQuery): Promise<FileHits> {
       return bytes
     },
   })
-  return { paths: times ? await times.newestFirst() : paths.sort(byText), skippedNames: reader.skipped }
+  return { ...(times ? await times.newestFirst() : { paths: paths.sort(byText) }), skippedNames: reader.skipped }
 }
 
 /** Asks for the time of each file while ripgrep still walks. */
@@ -84,9 +84,10 @@ class TimeCollector {
   }
 
   /** Files with the same time are in the order of their paths; those that vanished meanwhile are left out. */
-  async newestFirst(): Promise<readonly string[]> {
+  async newestFirst(): Promise<{ readonly paths: readonly string[]; readonly modifiedAt: readonly number[] }> {
     if (this.#running > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve))
-    return this.#found.sort((a, b) => b.time - a.time || byText(a.path, b.path)).map(({ path }) => path)
+    const sorted = this.#found.sort((a, b) => b.time - a.time || byText(a.path, b.path))
+    return { paths: sorted.map(({ path }) => path), modifiedAt: sorted.map(({ time }) => time) }
   }
 
   #next(): void {
@@ -245,7 +246,10 @@ async function kindOf(root: string): Promise<'file' | 'folder'> {
   const facts = await stat(root).catch((cause: NodeJS.ErrnoException) => {
     throw new SearchError('SEARCH_FAILED', `${root} cannot be searched (${cause.code}). Check the path.`, { cause })
   })
-  return facts.isDirectory() ? 'folder' : 'file'
+  if (facts.isDirectory()) return 'folder'
+  // A FIFO or a device would be read without end.
+  if (!facts.isFile()) throw new SearchError('SEARCH_FAILED', `${root} is neither a file nor a folder, so it cannot be searched. Name another path.`)
+  return 'file'
 }
 
 const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -3,6 +3,7 @@ import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { Observations } from '../../features/observation/service.ts'
 import { sessionFolder } from '../session-folder.ts'
+import { onOneLine } from '../shown-path.ts'
 import { presentCall, presentResult, readMeta } from './read.card.ts'
 import { similarNames, splitPath } from './similar-names.ts'
 
@@ -76,9 +77,9 @@ export function createRead({ files, observations }: { readonly files: FileSystem
     } catch (error) {
       if (error instanceof FileError && error.code === 'FS_NOT_FOUND') {
         observations.observe(exec.agent, target, 'absent')
-        throw await withSimilarNames(target, error, exec)
+        throw await withHint(error, () => withSimilarNames(target, error, exec))
       }
-      if (error instanceof FileError && error.code === 'FS_NOT_REGULAR_FILE') throw await withListing(target, error, exec)
+      if (error instanceof FileError && error.code === 'FS_NOT_REGULAR_FILE') throw await withHint(error, () => withListing(target, error, exec))
       throw error
     }
   }
@@ -89,16 +90,26 @@ export function createRead({ files, observations }: { readonly files: FileSystem
     const parent = await files.resolve(folder, sessionFolder(exec), exec.signal)
     if (!parent.exists || (await files.stat(parent, exec.signal)).kind !== 'directory') return error
     const similar = similarNames(name, (await files.readDirectory(parent, exec.signal)).map((entry) => entry.name))
-    return similar.length === 0 ? error : new FileError('FS_NOT_FOUND', `${error.message} Similar names there: ${similar.join(', ')}.`, { cause: error })
+    return similar.length === 0 ? error : new FileError('FS_NOT_FOUND', `${error.message} Similar names there: ${similar.map(onOneLine).join(', ')}.`, { cause: error })
   }
 
   /** A folder's name for a file's is an easy mistake: say what is in it. */
   async function withListing(target: FileTarget, error: FileError, exec: BodyExecution): Promise<FileError> {
     if ((await files.stat(target, exec.signal)).kind !== 'directory') return error
     const entries = await files.readDirectory(target, exec.signal)
-    const names = entries.slice(0, MAX_HINT_ENTRIES).map(({ name, kind }) => (kind === 'directory' ? `${name}/` : name))
+    const names = entries.slice(0, MAX_HINT_ENTRIES).map(({ name, kind }) => onOneLine(kind === 'directory' ? `${name}/` : name))
     const more = entries.length > names.length ? [`and ${entries.length - names.length} more`] : []
     return new FileError('FS_NOT_REGULAR_FILE', `${notRegular(target.spelling, 'directory').message}\n${[...names, ...more].join('\n') || '(it is empty)'}`)
+  }
+}
+
+/** The failure with what helps to mend it; a folder that cannot be listed, say, leaves it as it is. */
+async function withHint(failure: FileError, hinted: () => Promise<FileError>): Promise<FileError> {
+  try {
+    return await hinted()
+  } catch (error) {
+    if (error instanceof FileError) return failure
+    throw error
   }
 }
 
@@ -128,7 +139,7 @@ function envelope({ path, lines, totalLines, isByteCapped, isUnsaved, encoding }
     ...(encoding === undefined ? [] : [`Stored as ${encoding}.`]),
   ]
   return [
-    `<file path="${path.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">`,
+    `<file path="${path.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('\r', '&#13;').replaceAll('\n', '&#10;')}">`,
     ...lines.map(({ number, text, isCut }) => `${number}: ${text}${isCut ? `… (line truncated to ${MAX_LINE_LENGTH} chars)` : ''}`),
     '',
     `(${[footer, ...notes].join(' ')})`,

@@ -3,6 +3,7 @@ import type { FileHits, Search } from '../../capabilities/search.ts'
 import type { Workspace } from '../../capabilities/workspace.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
+import { onOneLine } from '../shown-path.ts'
 import { fittingItems } from './card-page.ts'
 import { presentCall, presentResult } from './glob.card.ts'
 import { ignoredHint, pageFooter, saveResults, type SaveNeeds, type Saved } from './saved-results.ts'
@@ -44,7 +45,7 @@ export const createGlob = (needs: SearchToolNeeds): ToolDefinition =>
         const saved: Saved = { ...(savedTo !== undefined && { savedTo }), ...(saveFailed && { saveFailed }) }
         return text(
           [
-            ...paths.slice(0, MAX_SHOWN_PATHS),
+            ...paths.slice(0, MAX_SHOWN_PATHS).map(onOneLine),
             ...(paths.length > MAX_SHOWN_PATHS ? ['', pageFooter(MAX_SHOWN_PATHS, paths.length, 'files, newest first', saved), byFolder(paths)] : []),
             ...(skippedNames > 0 ? [`(${skippedNames} files with names that are not valid UTF-8 are left out)`] : []),
           ].join('\n'),
@@ -60,12 +61,12 @@ export const createGlob = (needs: SearchToolNeeds): ToolDefinition =>
     async execute({ pattern, path, include_ignored = false }, exec) {
       if (pattern.trim() === '') throw new ToolError('INVALID_ARGS', 'pattern is blank. Give a pattern such as **/*.ts.')
       if (path?.trim() === '') throw new ToolError('INVALID_ARGS', 'path is blank. Leave it out to look everywhere.')
-      const { roots, shown } = await searchRoots(needs, path, 'folder', exec)
+      const { roots, glob = pattern, shown } = await searchRoots(needs, { path, glob: pattern, kind: 'folder' }, exec)
       const hits = await Promise.all(
-        roots.map((root) => needs.search.files({ root, glob: pattern, includeIgnored: include_ignored, sort: 'newest', signal: exec.signal })),
+        roots.map((root) => needs.search.files({ root, glob, includeIgnored: include_ignored, sort: 'newest', signal: exec.signal })),
       )
-      const paths = hits.flatMap((hit: FileHits) => hit.paths.map(shown))
-      const saved = paths.length > MAX_SHOWN_PATHS ? await saveResults(needs, exec, 'glob-results.txt', () => `${paths.join('\n')}\n`) : {}
+      const paths = newestFirst(hits).map(shown)
+      const saved = paths.length > MAX_SHOWN_PATHS ? await saveResults(needs, exec, 'glob-results.txt', () => `${paths.map(onOneLine).join('\n')}\n`) : {}
       return { root: roots.map(shown).join(', '), paths, skippedNames: hits.reduce((sum, hit) => sum + hit.skippedNames, 0), ...saved }
     },
     presentCall,
@@ -73,6 +74,15 @@ export const createGlob = (needs: SearchToolNeeds): ToolDefinition =>
   })
 
 const text = (content: string) => [{ type: 'text', text: content }] as const
+
+/** The hits of all roots in one order; a file that two of them hold is there once. */
+function newestFirst(hits: readonly FileHits[]): readonly string[] {
+  const [only] = hits
+  if (only && hits.length === 1) return only.paths
+  const times = new Map<string, number>()
+  for (const { paths, modifiedAt = [] } of hits) for (const [index, path] of paths.entries()) times.set(path, modifiedAt[index] ?? 0)
+  return [...times].sort(([, a], [, b]) => b - a).map(([path]) => path)
+}
 
 /** Where the files are, so that a next search can be narrowed without reading the list. */
 function byFolder(paths: readonly string[]): string {
@@ -82,6 +92,6 @@ function byFolder(paths: readonly string[]): string {
     counts.set(folder, (counts.get(folder) ?? 0) + 1)
   }
   const largest = [...counts].sort(([, a], [, b]) => b - a)
-  const named = largest.slice(0, MAX_SUMMARY_FOLDERS).map(([folder, count]) => `${folder} ${count}`)
+  const named = largest.slice(0, MAX_SUMMARY_FOLDERS).map(([folder, count]) => `${onOneLine(folder)} ${count}`)
   return `By folder: ${named.join(', ')}${largest.length > named.length ? `, ${largest.length - named.length} more` : ''}`
 }

@@ -1,4 +1,5 @@
 import { fitBytes } from '../../base/text.ts'
+import { onOneLine } from '../shown-path.ts'
 
 /** A line that matched, or one around it. */
 export interface GrepLine {
@@ -23,7 +24,7 @@ export function contentPage(lines: readonly GrepLine[]): string {
   const hasContext = lines.some(({ isContext }) => isContext)
   let last: GrepLine | undefined
   for (const each of lines) {
-    if (each.path !== last?.path) out.push(...(last === undefined ? [] : ['']), each.path)
+    if (each.path !== last?.path) out.push(...(last === undefined ? [] : ['']), onOneLine(each.path))
     else if (hasContext && each.lineNumber > last.lineNumber + 1) out.push('…')
     out.push(`Line ${each.lineNumber}${each.isContext ? '-' : ':'} ${shownLine(each.line)}`)
     last = each

@@ -1,6 +1,7 @@
 import type { TextHits, TextMatch } from '../../capabilities/search.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
+import { onOneLine } from '../shown-path.ts'
 import { fittingItems } from './card-page.ts'
 import type { SearchToolNeeds } from './glob.ts'
 import { contentPage, countByFile, firstMatches, shownLine, type GrepLine } from './grep-page.ts'
@@ -65,13 +66,13 @@ export const createGrep = (needs: SearchToolNeeds): ToolDefinition =>
     isConcurrencySafe: () => true,
     async execute(args, exec) {
       checkArguments(args)
-      const { roots, shown } = await searchRoots(needs, args.path, 'any', exec)
+      const { roots, glob: include, shown } = await searchRoots(needs, { path: args.path, glob: args.include, kind: 'any' }, exec)
       const hits = await Promise.all(
         roots.map((root) =>
           needs.search.text({
             root,
             pattern: args.pattern,
-            ...(args.include !== undefined && { include: args.include }),
+            ...(include !== undefined && { include }),
             ...(args.type !== undefined && { type: args.type }),
             ignoreCase: args.ignore_case === true,
             multiline: args.multiline === true,
@@ -81,9 +82,9 @@ export const createGrep = (needs: SearchToolNeeds): ToolDefinition =>
           }),
         ),
       )
-      const matches = hits.flatMap((hit) => hit.matches.map((match) => lineOf(match, shown)))
+      const matches = withoutRepeats(hits).map((match) => lineOf(match, shown))
       const saved = isOverPage(args, matches) ? await saveResults(needs, exec, 'grep-results.txt', () => `${contentPage(matches)}\n`) : {}
-      return { matches, notes: hits.flatMap((hit) => notesOf(hit, shown)), ...saved }
+      return { matches, notes: [...new Set(hits.flatMap((hit) => notesOf(hit, shown)))], ...saved }
     },
     presentCall,
     presentResult,
@@ -128,10 +129,20 @@ const lineOf = ({ path, lineNumber, line, isContext }: TextMatch, shown: (path: 
   ...(isContext && { isContext }),
 })
 
+/** The lines of all roots; a file that two of them hold is there once. */
+function withoutRepeats(hits: readonly TextHits[]): readonly TextMatch[] {
+  const seen = new Set<string>()
+  return hits.flatMap(({ matches }) => {
+    const fresh = matches.filter(({ path }) => !seen.has(path))
+    for (const { path } of fresh) seen.add(path)
+    return fresh
+  })
+}
+
 function notesOf({ skippedNames, overlaidPaths, notes }: TextHits, shown: (path: string) => string): readonly string[] {
   return [
     ...(skippedNames > 0 ? [`${skippedNames} files with names that are not valid UTF-8 were left out`] : []),
-    ...(overlaidPaths.length > 0 ? [`unsaved text of the editor was searched in ${overlaidPaths.map(shown).join(', ')}`] : []),
+    ...(overlaidPaths.length > 0 ? [`unsaved text of the editor was searched in ${overlaidPaths.map((path) => onOneLine(shown(path))).join(', ')}`] : []),
     ...notes,
   ]
 }
@@ -150,7 +161,7 @@ function page({ pattern, include_ignored, context = 0, output_mode = 'content', 
     const body = contentPage(firstMatches(matches, head_limit, context))
     return total <= head_limit ? `${found}\n\n${body}` : `${found}, the first ${head_limit} shown\n\n${body}\n\n${pageFooter(head_limit, total, 'matches', saved)}`
   }
-  const lines = [...files].slice(0, head_limit).map(([path, count]) => (output_mode === 'count' ? `${path}: ${count}` : path))
+  const lines = [...files].slice(0, head_limit).map(([path, count]) => (output_mode === 'count' ? `${onOneLine(path)}: ${count}` : onOneLine(path)))
   return [found, '', ...lines, ...(files.size > head_limit ? ['', pageFooter(head_limit, files.size, 'files', saved)] : [])].join('\n')
 }
 

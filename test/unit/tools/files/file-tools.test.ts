@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Json } from '../../../../extension/base/json.ts'
-import type { ChangeOutcome, FileKey, FileSystem, FileVersion, TextFile } from '../../../../extension/capabilities/file-system.ts'
+import { FileError, type ChangeOutcome, type FileKey, type FileSystem, type FileVersion, type TextFile } from '../../../../extension/capabilities/file-system.ts'
 import { fileChangesFrom } from '../../../../extension/core/tools/file-changes.ts'
 import { observationPlugin } from '../../../../extension/features/observation/plugin.ts'
 import { NodeFileSystem } from '../../../../extension/platform/node/file-system.ts'
@@ -107,6 +107,7 @@ describe('read', () => {
     ['a blank path', ' ', {}, 'INVALID_ARGS', /file_path is blank/],
     ['offset 0', 'f', { offset: 0 }, 'INVALID_ARGS', /offset must be/],
     ['a broken offset', 'f', { offset: 1.5 }, 'INVALID_ARGS', /offset must be/],
+    ['a broken limit', 'f', { limit: 1.5 }, 'INVALID_ARGS', /limit must be/],
     ['limit 0', 'f', { limit: 0 }, 'INVALID_ARGS', /limit must be/],
     ['limit 2001', 'f', { limit: 2001 }, 'INVALID_ARGS', /from 1 to 2000, not 2001/],
     ['an offset past the end', 'f', { offset: 3 }, 'FS_NOT_FOUND', /has 2 lines, so there is no line 3/],
@@ -115,6 +116,9 @@ describe('read', () => {
     ['a file in a folder that is not there', 'no/f', {}, 'FS_NOT_FOUND', /no\/f does not exist/],
     ['a folder, with what is in it', '.', {}, 'FS_NOT_REGULAR_FILE', /is a folder, not a file[^]*\nf\nsub\/$/],
     ['a FIFO', 'pipe', {}, 'FS_NOT_REGULAR_FILE', /not a regular file/],
+    ['a device', '/dev/zero', {}, 'FS_NOT_REGULAR_FILE', /not a regular file/],
+    ['links in a circle', 'circle', {}, 'FS_IO_ERROR', /circle/],
+    ['a path that cannot be', 'a\0b', {}, 'FS_IO_ERROR', /NUL/],
     ['a binary file', 'bin', {}, 'FS_NOT_TEXT', /binary/],
     ['a link to nothing', 'dangling', {}, 'FS_NOT_FOUND', /does not exist/],
   ]
@@ -124,12 +128,27 @@ describe('read', () => {
     if (name === 'a FIFO') execFileSync('mkfifo', [at('pipe')])
     if (name === 'a name with a slip, with what stands beside it') await put('notes.md', '')
     if (name === 'a binary file') await put('bin', Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0x80, 0xff]))
+    if (name === 'links in a circle') await symlink('circle', at('circle'))
     if (name === 'a link to nothing') await symlink('nowhere', at('dangling'))
     expect(outcomeOf(await (await bench()).read(path, args))).toEqual(failed(code, message))
   })
   it('lists at most 50 names of a folder', async () => {
     for (let index = 10; index < 65; index += 1) await put(`f${index}`, '')
     expect(outcomeOf(await (await bench()).read('.'))).toMatchObject(failed('FS_NOT_REGULAR_FILE', /f59\nand 5 more$/))
+  })
+  it('says what it was asked when the hint cannot be had', async () => {
+    const unlistable = (files: NodeFileSystem) => delegate(files, { readDirectory: () => Promise.reject(new FileError('FS_IO_ERROR', 'permission denied')) })
+    const { read } = await bench({ files: unlistable(new NodeFileSystem()) })
+    expect(outcomeOf(await read('gone'))).toEqual(failed('FS_NOT_FOUND', /gone does not exist/))
+    expect(outcomeOf(await read('.'))).toEqual(failed('FS_NOT_REGULAR_FILE', /is a folder/))
+  })
+  it('shows names with line breaks on one line', async () => {
+    await mkdir(at('odd'))
+    await put('odd/two\nlines', 'a')
+    const { read } = await bench()
+    expect(textOf(await read('odd/two\nlines'))).toBe('<file path="odd/two&#10;lines">\n1: a\n\n(End of file, 1 line.)\n</file>')
+    expect(outcomeOf(await read('odd'))).toEqual(failed('FS_NOT_REGULAR_FILE', /\n"two\\nlines"$/))
+    expect(outcomeOf(await read('odd/two'))).toEqual(failed('FS_NOT_FOUND', /Similar names there: "two\\nlines"\.$/))
   })
   it('accepts limits 1 and 2 000 and offset 1 of an empty file', async () => {
     await put('f', '')

@@ -5,7 +5,7 @@ import { SearchError, type FileQuery, type Search, type TextMatch, type TextQuer
 import type { WorkspaceFolder } from '../../../../extension/capabilities/workspace.ts'
 import { timeOutGuard } from '../../../../extension/core/tools/guards/time-out.ts'
 import { searchTools } from '../../../../extension/tools/search/plugin.ts'
-import { shownPath } from '../../../../extension/tools/shown-path.ts'
+import { onOneLine, shownPath } from '../../../../extension/tools/shown-path.ts'
 import { createFakeAgent } from '../../../support/fake-agent.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 import { createMemoryBlobStore } from '../../../support/memory-blob-store.ts'
@@ -265,6 +265,16 @@ describe('the cards', () => {
     expect(await result('grep', { pattern: 'x' }, undefined, true)).toEqual({ card: 'generic', content: [{ type: 'text', text: 't' }] })
     for (const meta of [undefined, 'x', {}, { paths: [1], total: 1, truncated: false }, { files: [{ path: 'a', matches: [{ line: 1 }] }], total: 1, truncated: false }] as const)
       expect([await result('glob', { pattern: 'x' }, meta as Json | undefined), await result('grep', { pattern: 'x' }, meta as Json | undefined)]).toEqual([undefined, undefined])
+  })
+})
+
+describe('a path on a line of its own', () => {
+  const check = (path: string, shown: string) => expect(onOneLine(path)).toBe(shown)
+  it('is as it is', () => check('/w/naïve “a” \\ b', '/w/naïve “a” \\ b'))
+  it('is quoted when it would break the line or move the cursor', () => {
+    check('a\nb', String.raw`"a\nb"`)
+    check('a\u001b[2J', String.raw`"a\u001b[2J"`)
+    check('a\u0085\u2028', String.raw`"a\u0085\u2028"`)
   })
 })
 
