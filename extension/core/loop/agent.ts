@@ -98,8 +98,7 @@ export class LiveAgent implements Agent {
 
   send(message: UserMessage, target: InboxTarget, wakeup: boolean): void {
     this.#assertLive()
-    // A snapshot, so that the sender's object can change without the log and the inbox parting.
-    const kept = deepFreeze(snapshotJson(message, 'message')) as unknown as UserMessage
+    const kept = snapshotOf(message, 'message')
     // The turn that was cancelled takes no more steps: what should wake it begins a turn of its own.
     const isLate = wakeup && this.#run !== null && this.#cancellation.signal.aborted
     this.#inbox.insert(isLate ? 'next-turn' : target, kept)
@@ -134,8 +133,7 @@ export class LiveAgent implements Agent {
   }
 
   readonly queue: Agent['queue'] = {
-    edit: (messageId, content) =>
-      !this.isDisposed && this.#inbox.edit(messageId, snapshotJson(content, 'content') as unknown as UserMessage['content']),
+    edit: (messageId, content) => !this.isDisposed && this.#inbox.edit(messageId, snapshotOf(content, 'content')),
     remove: (messageId) => !this.isDisposed && this.#inbox.remove(messageId),
     steerNow: (messageId) => {
       if (this.isDisposed || !this.#inbox.moveToStep(messageId)) return false
@@ -287,6 +285,9 @@ class Cancellation {
     this.#controller.abort(new DOMException('The turn was stopped.', 'AbortError'))
   }
 }
+
+/** So that the sender's object can change without the log and the inbox parting. Errors: `JsonError`. */
+const snapshotOf = <T>(value: T, name: string): T => deepFreeze(snapshotJson(value, name)) as unknown as T
 
 const goOn = (id: string): UserMessage => ({
   id,

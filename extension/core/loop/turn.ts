@@ -41,7 +41,7 @@ async function runSteps(context: TurnContext, place: { step: number }): Promise<
   const { signal } = context
   let isCut = false
   /** Whether the model has something new to answer to without any message. */
-  let hasNews = context.isContinuation
+  let hasNews = context.isContinuation && context.log.session.messages().at(-1)?.role !== 'assistant'
   const ended = (): TurnEndReason => (isCut ? { kind: 'max-tokens' } : { kind: 'completed' })
   for (;;) {
     const paused = pauseAt(context, place.step)
