@@ -21,6 +21,7 @@ import { repeatReminder } from './core/tools/guards/repeat-reminder.ts'
 import { spillGuard } from './core/tools/guards/spill.ts'
 import { timeOutGuard } from './core/tools/guards/time-out.ts'
 import { createToolsPlugin } from './core/tools/registry.ts'
+import { featureEvents } from './features/event-types.ts'
 import { jobsPlugin } from './features/jobs/plugin.ts'
 import { observationPlugin } from './features/observation/plugin.ts'
 import { questionsPlugin } from './features/questions/plugin.ts'
@@ -55,6 +56,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
   return [
     settingsPlugin({ source: world.settings, logger, dispatch }),
     sessionsPlugin({ events: world.events, blobs, clock, machine, logger, dispatch, patienceMs: 2_000 }),
+    featureEvents,
     titlesPlugin({ logger }),
     createToolsPlugin({ dispatch, randomId: () => machine.randomId() }),
     createSystemPromptPlugin({ dispatch }),

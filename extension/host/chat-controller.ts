@@ -204,7 +204,8 @@ export class ChatController {
     if (event.type === 'assistant/chunk') return
     if (session.id === this.#shown?.session.id) {
       this.#refreshSession()
-      if (event.type === 'agent/inbox/spliced') this.#refreshQueue()
+      // The inbox takes a change over once the log holds it, just after this.
+      if (event.type === 'agent/inbox/spliced') queueMicrotask(() => this.#refreshQueue())
       if (event.type === 'agent-preset/selected') this.#refreshComposer()
     }
     if (event.type === 'turn/end') this.#turnEnded(session, event)

@@ -47,6 +47,12 @@ describe('the guided tour', () => {
     expect((await readdir(folder)).toSorted()).toEqual(['README.md', 'bosun-tour.md', 'src'])
   })
 
+  it('leaves no event in the log that this build would call unknown', async () => {
+    const { events } = await tour({ outcome: 'allowed-once' })
+    const types = application?.ctx.eventTypes
+    expect(events.filter(({ type }) => types?.get(type) === undefined)).toEqual([])
+  })
+
   it('changes nothing when it is denied, and still comes to its end', async () => {
     const { folder, effects, end, results, events } = await tour({ outcome: 'rejected', note: 'not here' })
     expect(effects).toEqual(['Write `bosun-tour.md`'])

@@ -78,6 +78,18 @@ describe('sending', () => {
     ])
   })
 
+  it('shows the queue as it is after a change, which the inbox takes over once the log holds it', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('one')
+    const waiting = { id: 'm1', role: 'user', content: [{ type: 'text', text: 'later' }], source: { kind: 'user' } }
+    const agent = rig.agent('s1')
+    Object.assign(agent, { inbox: { nextTurn: [waiting], nextStep: [] } })
+    const told = rig.happen('s1', draft('agent/inbox/spliced', { target: 'next-turn', start: 0, removedCount: 1, inserted: [] }))
+    Object.assign(agent, { inbox: { nextTurn: [], nextStep: [] } })
+    await told
+    expect(rig.state().queue).toEqual([])
+  })
+
   it('stops without losing the queue, and goes on', async () => {
     const rig = await chatRig(keyed)
     await rig.send('one')

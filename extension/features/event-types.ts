@@ -1,0 +1,25 @@
+import type { Plugin } from '../core/kernel/plugin.ts'
+import type { EventType } from '../core/log/event.ts'
+import type { EventTypeRules } from '../core/log/event-types.ts'
+import type {} from './jobs/service.ts'
+import type {} from './observation/service.ts'
+import type {} from './questions/service.ts'
+
+/** What the log holds the events of the features to. A build without a feature may skip them. */
+const rules: Partial<Readonly<Record<EventType, EventTypeRules>>> = {
+  'fs/observed': { isIgnorable: true, fields: { path: 'text' } },
+  'fs/before-image': { isIgnorable: true, fields: { callId: 'text', path: 'text' } },
+  'job/started': { isIgnorable: true, fields: { id: 'text', kind: 'text', label: 'text' } },
+  'job/ended': { isIgnorable: true, fields: { id: 'text', status: 'text', detail: 'text?' } },
+  'question/asked': { isIgnorable: true, fields: { id: 'text', callId: 'text?', questions: 'list' } },
+  'question/settled': { isIgnorable: true, fields: { id: 'text', outcome: 'text' } },
+}
+
+/** Makes the events of the features known, before any session is opened. */
+export const featureEvents: Plugin = {
+  name: 'feature-events',
+  inject: ['eventTypes'],
+  apply(ctx) {
+    for (const [type, rule] of Object.entries(rules)) ctx.effect(ctx.eventTypes.register(type as EventType, rule))
+  },
+}
