@@ -1,3 +1,4 @@
+import { assertNever } from '../../base/assert-never.ts'
 import { deepFreeze, snapshotJson } from '../../base/json.ts'
 import type { Json } from '../../base/json.ts'
 import { isHarnessError } from '../../base/harness-error.ts'
@@ -34,6 +35,8 @@ export class StagedCall implements StagedExecution {
   readonly #request: ExecutionRequest
   readonly #definition: ToolDefinition | undefined
   readonly #finalize: ToolDefinition['finalizeContent']
+  /** It may only be called from a program here. */
+  readonly #isCollapsed: boolean
   readonly #exec: Execution
   readonly #deferred: UserMessage[] = []
   /** Results this call's own body made, which need no second look. */
@@ -48,9 +51,10 @@ export class StagedCall implements StagedExecution {
     this.#request = request
     const token: ExecutionToken = Object.freeze({ id: registry.randomId() })
     const scope = request.agent?.scope ?? null
-    const isCollapsed = request.parent === undefined && request.name !== RESERVED_TOOL_NAME && registry.mode(scope) === 'code'
-    this.#definition = isCollapsed ? undefined : registry.get(request.name, scope)
-    this.#finalize = this.#definition?.finalizeContent?.bind(this.#definition)
+    const definition = registry.get(request.name, scope)
+    this.#isCollapsed = request.parent === undefined && request.name !== RESERVED_TOOL_NAME && registry.mode(scope) === 'code'
+    this.#definition = this.#isCollapsed ? undefined : definition
+    this.#finalize = definition?.finalizeContent?.bind(definition)
     let args: Json = null
     try {
       args = snapshotJson(request.arguments, 'arguments')
@@ -67,7 +71,7 @@ export class StagedCall implements StagedExecution {
       ...(request.parent && { parent: request.parent }),
       signal: request.signal,
     })
-    if (isCollapsed && !this.#result) this.#result = failureOf(collapsed(request.name))
+    if (this.#isCollapsed && !this.#result) this.#result = failureOf(collapsed(request.name))
   }
 
   get #scope() {
@@ -130,13 +134,23 @@ export class StagedCall implements StagedExecution {
     const allow = (): Promise<PreExecuteDecision> => Promise.resolve({ kind: 'allow' })
     const { dispatch } = this.#registry
     const decision = await dispatch.waterfall('tools/pre-execute', this.#scope, [this.#exec], allow)
-    if (decision.kind === 'deny') return denial(decision.reason, decision.code)
-    // A call that was cancelled while policy thought is not put before the person.
-    if (this.#isAborted()) return null
-    if (decision.kind === 'ask') {
-      const refused = await this.#ask(decision)
-      if (refused) return refused
+    switch (decision.kind) {
+      case 'allow':
+        break
+      case 'deny':
+        return denial(decision.reason, decision.code)
+      case 'ask': {
+        // A call that was cancelled while policy thought is not put before the person.
+        if (this.#isAborted()) return null
+        const refused = await this.#ask(decision)
+        if (refused) return refused
+        break
+      }
+      default:
+        // Listeners are others' code: what is no decision allows nothing.
+        assertNever(decision, 'decision of a tools/pre-execute listener')
     }
+    if (this.#isAborted()) return null
     for (const guard of this.#registry.guards(this.#scope)) {
       const reason = guard(this.#exec)
       if (reason !== undefined) return denial(reason)
@@ -174,7 +188,7 @@ export class StagedCall implements StagedExecution {
     const exec: BodyExecution = Object.freeze({
       ...this.#exec,
       signal,
-      deferContext: (message: UserMessage) => void this.#deferred.push(message),
+      deferContext: (message: UserMessage) => void this.#deferred.push(...snapshots([message])),
       concludeTurn: () => void (this.#isTurnConcluded = true),
       progress: (text: string) => this.#request.onProgress?.(text),
     })
@@ -216,7 +230,8 @@ export class StagedCall implements StagedExecution {
   #renormalize(result: ToolResult): ToolResult {
     if (result.isError) {
       const { error, additionalContexts } = result
-      return { ...failureOf(new Error(error.message)), error, ...(additionalContexts && { additionalContexts }) }
+      const meta = snapshotOrNothing(result.meta)
+      return { ...failureOf(new Error(error.message)), error, ...(meta !== undefined && { meta }), ...(additionalContexts && { additionalContexts }) }
     }
     const definition = this.#stillRegistered()
     const { additionalContexts, concludesTurn } = result
@@ -239,11 +254,13 @@ export class StagedCall implements StagedExecution {
     if (decision.kind === 'block') {
       return withContexts(failureOf(new ToolError('DENIED', decision.feedback)), [...(result.additionalContexts ?? []), ...added])
     }
+    if (decision.kind !== 'accept') assertNever(decision, 'decision of a tools/post-execute listener')
     if (decision.content && decision.value !== undefined) throw new TypeError('A post-execute listener replaces the content or the value, not both.')
     if (decision.value !== undefined && result.isError) throw new TypeError('A failed result has no value to replace.')
+    const concludesTurn = !result.isError && result.concludesTurn
     const replaced =
       decision.value !== undefined
-        ? this.#success(this.#stillRegistered(), decision.value)
+        ? { ...this.#success(this.#stillRegistered(), decision.value), ...(concludesTurn && { concludesTurn }) }
         : decision.content
           ? { ...result, content: contentOf(this.#exec.name, decision.content) }
           : result
@@ -252,7 +269,8 @@ export class StagedCall implements StagedExecution {
 
   #finalized(result: ToolResult): ToolResult {
     const concluded = !result.isError && this.#isTurnConcluded ? { ...result, concludesTurn: true as const } : result
-    if (!this.#finalize) return concluded
+    // To the model there is no such tool, so there is nothing of it to say; a cancelled call is said by its own words.
+    if (!this.#finalize || (this.#isCollapsed && !this.#isFinal)) return concluded
     try {
       const content = this.#finalize(this.#exec, concluded)
       return content ? { ...concluded, content: contentOf(this.#exec.name, content) } : concluded
@@ -333,8 +351,12 @@ function contentOf(name: string, content: readonly ToolContent[]): readonly Tool
   return snapshotJson(content, `content of ${name}`) as unknown as readonly ToolContent[]
 }
 
+/** Contexts go into the log; one that it would refuse fails the call that made it, and no other. */
+const snapshots = (contexts: readonly UserMessage[]): readonly UserMessage[] =>
+  contexts.map((context) => snapshotJson(context, 'context') as unknown as UserMessage)
+
 function withContexts(result: ToolResult, contexts: readonly UserMessage[]): ToolResult {
-  if (contexts.length > 0) return { ...result, additionalContexts: contexts }
+  if (contexts.length > 0) return { ...result, additionalContexts: snapshots(contexts) }
   const copy: { additionalContexts?: readonly UserMessage[] } & ToolResult = { ...result }
   delete copy.additionalContexts
   return copy

@@ -82,6 +82,13 @@ describe('unknown tools', () => {
     ctx.on('tools/post-execute', (_exec, _result, next) => (seen.push('post'), next()))
     expect([outcome(await tools.execute(request('nope')))[0], seen]).toEqual(['UNKNOWN_TOOL', ['post']])
   })
+  it('are also those that went between listing and dispatch', async () => {
+    const bench = createPipelineBench()
+    const undo = bench.tools.register(echoTool())
+    const [listed] = bench.tools.schemas()
+    undo()
+    expect(outcome(await bench.tools.execute(bench.request(listed?.name ?? '', { word: 'hi' })))[0]).toBe('UNKNOWN_TOOL')
+  })
 })
 
 describe('policy', () => {
@@ -106,6 +113,12 @@ describe('policy', () => {
     })
     ctx.on('tools/post-execute', (_exec, _result, next) => ((wasPosted = true), next()))
     expect([outcome(await run()), wasPosted]).toEqual([['SAMPLE', 'sample failure'], false])
+  })
+  it.each([undefined, null, {}, { kind: 'block', feedback: 'no' }, 'allow'])('a listener that answers %j allows nothing', async (answer) => {
+    let wasRun = false
+    const { ctx, run } = setUp({ execute: () => ((wasRun = true), { word: '' }) })
+    ctx.on('tools/pre-execute', () => answer as never)
+    expect([(await run()).isError, wasRun]).toEqual([true, false])
   })
   it('listeners of one agent never gate another or an agent-less call', async () => {
     const { kernel, ctx, run, agent } = setUp()
@@ -200,11 +213,19 @@ describe('wrappers', () => {
     expect(outcome(await run())[0]).toBe('INVALID_TOOL_OUTPUT')
   })
   it('that hand out the result of another call are revalidated', async () => {
-    const { ctx, run } = setUp()
+    const { tools, request, ctx, run } = setUp()
+    tools.register({ ...echoTool({ output: { schema: {}, render: () => [] }, execute: () => 7 }), name: 'other' })
     let kept: ToolResult | undefined
     ctx.on('tools/execute', async (_exec, next) => kept ?? (kept = await next()))
-    await run()
-    expect(await run()).toMatchObject({ isError: false, value: { word: 'hi' } })
+    await tools.execute(request('other', { word: 'hi' }))
+    expect(outcome(await run())[0]).toBe('INVALID_TOOL_OUTPUT')
+  })
+  it('that add contexts to a failure leave its identity and its card facts', async () => {
+    class Stopped extends PresentedError<'STOPPED'> {}
+    const { ctx, run } = setUp({ execute: () => { throw new Stopped('STOPPED', 'stopped', { exitCode: 1 }) } })
+    ctx.on('tools/execute', async (_exec, next) => ({ ...(await next()), additionalContexts: [message('wrapper')] }))
+    const result = await run()
+    expect([outcome(result), result.meta, contexts(result)]).toEqual([['STOPPED', 'stopped'], { exitCode: 1 }, ['wrapper']])
   })
   it('may swap the signal; the caller still reaches the body, and the caller\'s own comes back', async () => {
     const caller = new AbortController()
@@ -363,6 +384,26 @@ describe('post-execute', () => {
       await check({ value: { word: 1 } }),
     ]).toEqual([true, true, true])
   })
+  it.each([undefined, {}, { kind: 'deny', reason: 'no' }])('that answers %j fails the call: nothing is guessed', async (answer) => {
+    const { ctx, run } = setUp()
+    ctx.on('tools/post-execute', () => answer as never)
+    expect((await run()).isError).toBe(true)
+  })
+  it('may not replace the value of a tool that is gone meanwhile', async () => {
+    const bench = createPipelineBench()
+    const undo = bench.tools.register(echoTool())
+    bench.kernel.root.on('tools/post-execute', () => (undo(), { kind: 'accept', value: { word: 'x' } }))
+    expect(outcome(await bench.tools.execute(bench.request('echo', { word: 'hi' })))[0]).toBe('UNKNOWN_TOOL')
+  })
+  it('leaves the wish of a wrapper to conclude the turn when it replaces the value', async () => {
+    const { ctx, run } = setUp()
+    ctx.on('tools/execute', async (_exec, next) => {
+      const result = await next()
+      return result.isError ? result : { ...result, concludesTurn: true as const }
+    })
+    ctx.on('tools/post-execute', () => ({ kind: 'accept', value: { word: 'x' } }))
+    expect(await run()).toMatchObject({ value: { word: 'x' }, concludesTurn: true })
+  })
   it('may block: the feedback is the failure, and what the body deferred is dropped', async () => {
     const { ctx, run } = setUp({ execute: (_args, exec) => (exec.deferContext(message('deferred')), { word: 'x' }) })
     ctx.on('tools/post-execute', () => ({ kind: 'block', feedback: 'not like this', additionalContexts: [message('added')] }))
@@ -384,6 +425,14 @@ describe('post-execute', () => {
       expect([result.isError, contexts(result)]).toEqual([isThrowing, ['body', 'wrapper', 'post']])
     }
   })
+  it.each(['body', 'wrapper', 'post'])('a context of the %s that JSON cannot carry fails this call alone', async (who) => {
+    const bad = { ...message('bad'), at: new Date(0) } as UserMessage
+    const { ctx, run } = setUp({ execute: (_args, exec) => (who === 'body' && exec.deferContext(bad), { word: 'x' }) })
+    if (who === 'wrapper') ctx.on('tools/execute', async (_exec, next) => ({ ...(await next()), additionalContexts: [bad] }))
+    if (who === 'post') ctx.on('tools/post-execute', () => ({ kind: 'accept', additionalContexts: [bad] }))
+    const result = await run()
+    expect([outcome(result)[0], contexts(result)]).toEqual(['NOT_JSON', undefined])
+  })
   it('that throws fails the call', async () => {
     const { ctx, run } = setUp()
     ctx.on('tools/post-execute', () => {
@@ -404,6 +453,13 @@ describe('the end of a call', () => {
     })
     texts.push((await run()).content)
     expect([texts, calls]).toEqual([[[{ type: 'text', text: 'fine' }], [{ type: 'text', text: 'failed' }]], 2])
+  })
+  it('finalizeContent has no word on a tool that may only be called from a program, unless the call was cancelled', async () => {
+    const { kernel, ctx, run, agent } = setUp({ finalizeContent: () => [{ type: 'text', text: 'finalized' }] })
+    const scope = kernel.createScope('programs only', null)
+    ctx.scoped(scope).tools.presentAs('code')
+    const texts = [await run({ agent: agent(scope) }), await run({ agent: agent(scope), signal: AbortSignal.abort() })].map(({ content }) => JSON.stringify(content))
+    expect([texts[0]?.includes('run_code'), texts[1]?.includes('finalized')]).toEqual([true, true])
   })
   it('a throwing finalizer is an error result', async () =>
     expect(outcome(await setUp({ finalizeContent: () => { throw sample() } }).run())[0]).toBe('SAMPLE'))
