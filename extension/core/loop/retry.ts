@@ -25,17 +25,18 @@ export function createRetryPlugin({ clock, machine }: RetryOptions): Plugin {
     name: 'retry',
     inject: ['settings'],
     apply(ctx) {
-      const counts = new WeakMap<Agent, { readonly key: string; readonly retry: number }>()
+      /** Retries of the step an agent is in, by provider and policy. */
+      const counts = new WeakMap<Agent, { readonly place: string; readonly retries: Map<string, number> }>()
       ctx.on('agent/request-error', async (request, next) => {
         const { agent, turn, step, provider, failure, signal } = request
         const policyKey = request.retryPolicy ? 'provider' : 'settings'
         const policy = request.retryPolicy ?? policyFrom(ctx)
-        const key = JSON.stringify([turn, step, provider, policyKey])
-        const known = counts.get(agent)
-        const retry = known?.key === key ? known.retry + 1 : 1
+        const retries = retriesIn(counts, agent, `${turn}.${step}`)
+        const key = JSON.stringify([provider, policyKey])
+        const retry = (retries.get(key) ?? 0) + 1
         const delayMs = delayFor(policy, { failure, retry, chance: chanceFrom(machine.randomId()) })
         if (delayMs === null) return next()
-        counts.set(agent, { key, retry })
+        retries.set(key, retry)
         const retryId = machine.randomId()
         const { mode, maxRetries } = policy
         agent.session.append({
@@ -48,6 +49,14 @@ export function createRetryPlugin({ clock, machine }: RetryOptions): Plugin {
       })
     },
   }
+}
+
+function retriesIn(counts: WeakMap<Agent, { readonly place: string; readonly retries: Map<string, number> }>, agent: Agent, place: string): Map<string, number> {
+  const known = counts.get(agent)
+  if (known?.place === place) return known.retries
+  const retries = new Map<string, number>()
+  counts.set(agent, { place, retries })
+  return retries
 }
 
 /**

@@ -102,6 +102,21 @@ describe('a turn whose requests fail', () => {
     expect(story.filter((line) => / in /.test(line))).toEqual(['retry 1 in 500 for SERVER', 'retry 1 in 500 for SERVER'])
     expect(agent.session.messages()).toHaveLength(2)
   })
+  it('goes on counting for a provider that is asked again in the same step', async () => {
+    const other = createScriptedAdapter([busy, sayText('ok')], { provider: 'other' })
+    const { story } = await run(
+      {
+        answers: [busy, busy],
+        prepare: (ctx) => {
+          ctx.models.register(other)
+          let attempt = 0
+          ctx.on('agent/request', async (_place, next) => ({ ...(await next()), provider: attempt++ % 2 === 0 ? 'scripted' : 'other' }))
+        },
+      },
+      [500, 500, 1000],
+    )
+    expect(story.filter((line) => / in /.test(line))).toEqual(['retry 1 in 500 for SERVER', 'retry 1 in 500 for SERVER', 'retry 2 in 1000 for SERVER'])
+  })
   it('goes by the adapter’s own policy where it has one', async () => {
     const policy: RetryPolicy = { mode: 'always', maxRetries: 0, initialDelayMs: 20, maxDelayMs: 20, jitter: 0 }
     const { story, agent } = await run({ adapter: createScriptedAdapter([busy, busy, sayText('ok')], { retryPolicy: policy }) }, [20, 20])
