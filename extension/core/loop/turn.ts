@@ -82,6 +82,8 @@ async function enter(context: TurnContext, step: number): Promise<StepEntry | 'r
     }))
     signal.throwIfAborted()
     if (decision.kind === 'reject') return 'rejected'
+    // Listeners are others' code. What is no decision fails here, while the claimed words can still be put back.
+    if (decision.kind !== 'enter' || !Array.isArray(decision.messages)) throw new TypeError('A listener of agent/pre-step answers with neither enter and its messages nor reject.')
     const surroundings = { text: prompt.runtimeContext, sections: prompt.runtimeSections }
     return { step, system: prompt.system, surroundings, messages: decision.messages, claimed, selection }
   } catch (error) {

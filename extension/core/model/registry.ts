@@ -1,4 +1,5 @@
 import type { Undo } from '../../base/undo.ts'
+import { everyLayer } from '../kernel/plugin.ts'
 import type { Dispatcher, Plugin, ScopeKey } from '../kernel/plugin.ts'
 import type { ModelAdapter, ModelRegistry, PreparedCall, StreamChunk } from './contract.ts'
 import { ModelError } from './contract.ts'
@@ -24,7 +25,7 @@ export function modelsPlugin({ dispatch }: { readonly dispatch: Dispatcher }): P
 /** The routes there are. */
 export function createModelRegistry(dispatch: Dispatcher): ModelRegistry {
   const adapters = new Map<string, ModelAdapter>()
-  const updated = () => dispatch.emit('llm/adapters-updated', null, [])
+  const updated = () => dispatch.emit('llm/adapters-updated', everyLayer, [])
 
   function register(adapter: ModelAdapter): Undo {
     const { id } = adapter.provider

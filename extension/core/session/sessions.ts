@@ -181,17 +181,34 @@ class SessionHost implements Sessions {
     const file = await this.#parts.events.create(frozen)
     const { log, fold } = this.#emptyLog()
     const session = this.#sessionOver({ header: frozen, file, log, fold })
-    return this.#orClose(session, async () => {
-      for (const event of seed) {
-        log.add(event)
-        fold.take(event)
-      }
-      session.storeSeed(seed)
-      endSeed(session, log)
-      if (seed.length > 0) await session.flush()
-      await afterwards?.()
-      this.#publish(session)
-    })
+    let isStored = false
+    try {
+      return await this.#orClose(session, async () => {
+        for (const event of seed) {
+          log.add(event)
+          fold.take(event)
+        }
+        session.storeSeed(seed)
+        endSeed(session, log)
+        if (seed.length > 0) await session.flush()
+        // From here on the files under this id are this session's own.
+        isStored = seed.length > 0
+        await afterwards?.()
+        this.#publish(session)
+      })
+    } catch (error) {
+      if (isStored) await this.#discard(header.id)
+      throw error
+    }
+  }
+
+  /** Nobody ever saw this session, so nothing of it may come up in the list. */
+  async #discard(id: string): Promise<void> {
+    try {
+      await this.#parts.events.remove(id)
+    } catch (error) {
+      this.#parts.logger.warn('A session that could not be made left its files.', { session: id, error: error instanceof Error ? error.message : String(error) })
+    }
   }
 
   async #openAnew(id: string, stale: LiveSession | undefined): Promise<Session> {

@@ -2,6 +2,7 @@ import { Emitter } from '../../base/emitter.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { SettingsSource } from '../../capabilities/settings-source.ts'
+import { everyLayer } from '../kernel/plugin.ts'
 import type { Dispatcher, Plugin } from '../kernel/plugin.ts'
 import type { Settings, SettingSpec } from './settings.ts'
 import { settingEntries, type SettingEntry } from './specs.ts'
@@ -29,7 +30,7 @@ export function settingsPlugin(parts: Omit<Parts, 'onChange'> & { readonly dispa
     apply(ctx) {
       const settings = createSettings({
         ...parts,
-        onChange: (key, next, previous) => parts.dispatch.emit('settings/updated', null, [key, next, previous]),
+        onChange: (key, next, previous) => parts.dispatch.emit('settings/updated', everyLayer, [key, next, previous]),
       })
       ctx.effect(settings.dispose)
       ctx.provide('settings', settings)

@@ -274,6 +274,12 @@ describe('a failure', () => {
     await say('hi')
     expect([story(), agent.inbox.nextTurn.map(textOf)]).toEqual([['turn 1', 'step 1', 'step end', 'end error'], ['hi']])
   })
+  it.each([undefined, {}, { kind: 'enter' }, { kind: 'deny' }])('of a listener that answers %j instead of a decision keeps the words waiting', async (answer) => {
+    const { say, story, agent, ctx } = await setUp({ answers: [sayText('x')] })
+    ctx.on('agent/pre-step', () => answer as never)
+    await say('hi')
+    expect([story(), agent.inbox.nextTurn.map(textOf)]).toEqual([['turn 1', 'end error'], ['hi']])
+  })
   it('of prompt assembly ends the turn without a step', async () => {
     const { say, story, ctx } = await setUp()
     ctx.systemPrompt.section({ name: 'bad', order: 0, text: '{{nope}}' })

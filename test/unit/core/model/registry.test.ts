@@ -32,12 +32,14 @@ describe('the registry of models', () => {
     const kernel = await setUp()
     let changes = 0
     kernel.root.on('llm/adapters-updated', () => void (changes += 1))
+    let changesInLayer = 0
+    kernel.root.scoped(kernel.createScope('a preset', null)).on('llm/adapters-updated', () => void (changesInLayer += 1))
     const adapter = createScriptedAdapter()
     const fiber = kernel.root.plugin({ name: 'one', inject: ['models'], apply: (ctx) => void ctx.models.register(adapter) })
     await fiber.ready
     expect([kernel.root.models.list(), kernel.root.models.get('scripted')]).toEqual([[adapter], adapter])
     await fiber.dispose()
-    expect([kernel.root.models.list(), changes]).toEqual([[], 2])
+    expect([kernel.root.models.list(), changes, changesInLayer]).toEqual([[], 2, 2])
   })
 
   it('refuses a second provider of one name, and takes it once the first is gone', async () => {

@@ -531,6 +531,15 @@ describe('forking', () => {
     await expect(sessions.fork('a', options)).rejects.toMatchObject({ code })
   })
 
+  it('leaves nothing behind when a listener refuses the child', async () => {
+    const { sessions, kernel, disk } = await live()
+    kernel.root.on('session/created', () => {
+      throw new Error('veto')
+    })
+    await expect(sessions.fork('a', { childId: 'b' })).rejects.toThrow('veto')
+    expect([sessions.live('b'), [...disk.logs.keys()]]).toEqual([undefined, ['a']])
+  })
+
   it('refuses a session that is not open, or not there', async () => {
     const { sessions } = await windowOn(await stored(wholeTurn(1)))
     await expect(sessions.fork('a')).rejects.toMatchObject({ code: 'SESSION_NOT_LIVE' })

@@ -91,11 +91,12 @@ describe('settings', () => {
     await fiber.ready
     const updates: unknown[] = []
     kernel.root.on('settings/updated', (...update) => void updates.push(update))
+    kernel.root.scoped(kernel.createScope('a preset', null)).on('settings/updated', (key) => void updates.push(`${key} in a layer`))
     await source.set('model.name', 'other', 'user')
     expect(kernel.root.settings.get(specs.modelName)).toBe('other')
     await fiber.dispose()
     await source.set('model.name', 'third', 'user')
-    expect(updates).toEqual([['model.name', 'other', 'deepseek-v4-pro']])
+    expect(updates).toEqual([['model.name', 'other', 'deepseek-v4-pro'], 'model.name in a layer'])
     expect(kernel.root.get('settings')).toBeUndefined()
   })
 })
