@@ -1,4 +1,5 @@
-import type { ToolCallView } from '../../protocol/cards.ts'
+import type { PresentedResult } from '../../core/tools/definition.ts'
+import type { ToolCallView, ToolResultView } from '../../protocol/cards.ts'
 
 /** Arguments as a card needs them. */
 export interface TodoWriteArgs {
@@ -11,3 +12,9 @@ export const presentCall = ({ todos }: TodoWriteArgs): ToolCallView => ({
   kind: 'other',
   rawInput: todos.map(({ content, status }) => ({ content, status })),
 })
+
+export const presentResult = ({ todos }: TodoWriteArgs, { isError }: PresentedResult): ToolResultView | undefined => {
+  if (isError) return undefined
+  const done = todos.filter(({ status }) => status === 'completed').length
+  return { card: 'generic', title: `Updated the task list, ${done} of ${todos.length} done` }
+}

@@ -1,7 +1,7 @@
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { Todo } from '../../features/todo/events.ts'
-import { presentCall } from './todo-write.card.ts'
+import { presentCall, presentResult } from './todo-write.card.ts'
 
 export interface TodoWriteOptions {
   /** Several entries may be in progress at once. */
@@ -74,6 +74,7 @@ export function createTodoWrite({ allowParallelInProgress }: TodoWriteOptions): 
       return { todos, counts }
     },
     presentCall,
+    presentResult,
   })
 }
 

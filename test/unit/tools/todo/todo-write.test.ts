@@ -56,6 +56,14 @@ describe('todo_write', () => {
 })
 
 describe('the card of todo_write', () => {
+  it('says in its completed card how much is done, and nothing of its own for a failure or an old record', async () => {
+    const present = (await bench()).ctx.tools.get('todo_write')?.presentResult
+    const args = { todos: [{ content: 'a', status: 'completed' }, { content: 'b', status: 'pending' }] }
+    expect([present?.(args, { content: [], isError: false }), present?.(args, { content: [], isError: true }), present?.({ todos: 1 }, { content: [], isError: false })]).toEqual([
+      { card: 'generic', title: 'Updated the task list, 1 of 2 done' }, undefined, undefined,
+    ])
+  })
+
   const check = async (args: unknown, view: unknown) => expect((await bench()).ctx.tools.get('todo_write')?.presentCall?.(args as never)).toEqual(view)
 
   it('shows the list', () => check({ todos: [todo('a')] }, { card: 'generic', title: 'Update the task list', kind: 'other', rawInput: [todo('a')] }))
