@@ -11,7 +11,7 @@ export interface CommandSpec {
   /** A codicon. */
   readonly icon?: string
   readonly target: CommandTarget
-  /** Place in the chat view's title: `navigation` shows the icon, others stand in its menu. */
+  /** Place in the menu of the chat view's title; what is used most stands in the page's own header. */
   readonly viewTitle?: string
   readonly key?: { readonly key: string; readonly mac?: string; readonly when?: string }
 }
@@ -19,8 +19,8 @@ export interface CommandSpec {
 /** Every command, in the order of the palette. Source: ux 1 "Palette and keys": few keys, none over the editor's own. */
 export const commandSpecs: readonly CommandSpec[] = [
   { id: 'openChat', title: 'Open Chat', icon: 'comment-discussion', target: { page: 'show' }, key: { key: 'ctrl+alt+shift+b', mac: 'cmd+alt+shift+b' } },
-  { id: 'newSession', title: 'New Session', icon: 'add', target: { chat: 'new-session' }, viewTitle: 'navigation@1' },
-  { id: 'openSession', title: 'Open Session…', icon: 'history', target: { chat: 'open-session' }, viewTitle: 'navigation@2' },
+  { id: 'newSession', title: 'New Session', icon: 'add', target: { chat: 'new-session' }, viewTitle: '0_session@1' },
+  { id: 'openSession', title: 'Open Session…', icon: 'history', target: { chat: 'open-session' }, viewTitle: '0_session@2' },
   { id: 'openChatInEditor', title: 'Open Chat in Editor', icon: 'open-preview', target: { page: 'open-in-editor' }, viewTitle: '1_view@1' },
   { id: 'stop', title: 'Stop', icon: 'debug-stop', target: { chat: 'stop' } },
   { id: 'continue', title: 'Continue', icon: 'debug-continue', target: { chat: 'continue' } },

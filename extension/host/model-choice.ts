@@ -45,11 +45,8 @@ export class ModelChooser {
     const wasChosen = user !== undefined || workspace !== undefined
     if (adapter !== undefined && (wasChosen || !(await lacksKey(adapter, this.#parts.secrets)))) {
       if (adapter.provider.isScripted === true) return { options: await this.#scriptedOptions(adapter), isStandIn: false }
-      const effort = settings.get(specs.modelReasoningEffort)
-      return {
-        options: { provider, model: settings.get(specs.modelName), ...(effort === null ? {} : { reasoningEffort: effort }) },
-        isStandIn: false,
-      }
+      // The effort of the settings is only for models that know it, which the loop finds out.
+      return { options: { provider, model: settings.get(specs.modelName) }, isStandIn: false }
     }
     const script = models.list().find((entry) => entry.provider.isScripted === true)
     if (wasChosen || script === undefined) return null
@@ -62,13 +59,13 @@ export class ModelChooser {
     if (provider === undefined || model === undefined) return null
     const adapter = this.#parts.models.get(provider)
     const info = adapter === undefined ? undefined : await this.#infoOf(adapter, model)
-    const knowsEffort = info !== undefined && options.reasoningEffort !== undefined && info.reasoningEfforts.includes(options.reasoningEffort)
+    const effort = options.reasoningEffort ?? this.#parts.settings.get(specs.modelReasoningEffort)
     return {
       provider,
       model,
       label: info?.name ?? model,
       isScripted: adapter?.provider.isScripted === true,
-      reasoningEffort: knowsEffort ? (options.reasoningEffort ?? null) : null,
+      reasoningEffort: effort !== null && info?.reasoningEfforts.includes(effort) === true ? effort : null,
     }
   }
 

@@ -173,9 +173,22 @@ async function untilReady(page: Page): Promise<void> {
   await page.locator('.explorer-folders-view .monaco-list-row, .explorer-folders-view .monaco-list').first().waitFor({ timeout: 60_000 })
 }
 
+/** A window that just opened may not know the extension's commands yet, and a list that stands open does not learn of them. */
 async function runCommand(page: Page, title: string): Promise<void> {
-  await page.keyboard.press('F1')
-  await pick(page, `>${title}`, title)
+  const row = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first()
+  for (let attempt = 1; ; attempt += 1) {
+    await page.keyboard.press('F1')
+    const input = page.locator('.quick-input-widget input')
+    await input.waitFor()
+    await input.fill(`>${title}`)
+    try {
+      await row.waitFor({ timeout: 5_000 })
+      return await row.click()
+    } catch (error) {
+      if (attempt === 10) throw error
+      await page.keyboard.press('Escape')
+    }
+  }
 }
 
 async function openFile(page: Page, path: string): Promise<void> {

@@ -11,7 +11,7 @@ describe('sending', () => {
     expect(rig.state().session).toBeNull()
     expect(await rig.send('fix it')).toBeNull()
     expect(rig.calls).toEqual([
-      ['create', { cwd: '/work', agent: { provider: 'deepseek-official', model: 'deepseek-v4-pro', reasoningEffort: 'high' } }],
+      ['create', { cwd: '/work', agent: { provider: 'deepseek-official', model: 'deepseek-v4-pro' } }],
     ])
     expect(rig.agent('s1').received).toMatchObject([
       { verb: 'followup', message: { role: 'user', content: [{ type: 'text', text: 'fix it' }], source: { kind: 'user' } } },

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Workbench } from '../support/workbench.ts'
+import { withWorkbench } from '../support/workbench.ts'
+import type { ModelScript } from '../support/model-script.ts'
+import { startModelServer, type ModelServer } from '../support/model-server.ts'
+
+/** Settings that make a loopback server the model. */
+const modelAt = ({ url }: ModelServer) => ({
+  'bosun.providers': { loopback: { name: 'Loopback', baseUrl: url, models: ['scripted'], keyName: null } },
+  'bosun.model.provider': 'loopback',
+  'bosun.model.name': 'scripted',
+})
+
+async function withChat(script: ModelScript, body: (workbench: Workbench, server: ModelServer) => Promise<void>, options: Parameters<typeof withWorkbench>[0] = {}) {
+  const server = await startModelServer(script)
+  try {
+    await withWorkbench({ ...options, settings: { ...modelAt(server), ...options.settings } }, async (workbench) => {
+      await workbench.runCommand('Bosun: Open Chat')
+      await composer(workbench).waitFor()
+      await body(workbench, server)
+    })
+  } finally {
+    await server.close()
+  }
+}
+
+const composer = ({ chat }: Workbench) => chat.getByRole('textbox', { name: 'Message' })
+const conversation = ({ chat }: Workbench) => chat.getByRole('log', { name: 'Conversation' })
+
+async function send(workbench: Workbench, text: string) {
+  await composer(workbench).fill(text)
+  await workbench.chat.getByRole('button', { name: 'Send' }).click()
+}
+
+const call = (name: string, args: object) => ({ toolCalls: [{ name, arguments: args }] })
+
+test('a request is worked off: search, read, edit, a command after approval; the change opens as a diff; a reload changes nothing', () =>
+  withChat(
+    {
+      steps: [
+        { when: /Raise the tide/, answer: { parts: [{ reasoning: 'I look for it first.' }, { text: 'I look for the tide.' }, call('grep', { pattern: 'heightCm: 342' })] } },
+        { answer: { parts: [call('read', { file_path: 'src/main.ts' })] } },
+        { answer: { parts: [call('todo_write', { todos: [{ content: 'Raise it', status: 'in_progress' }, { content: 'Check it', status: 'pending' }] })] } },
+        { answer: { parts: [call('edit', { file_path: 'src/main.ts', old_string: '342', new_string: '399' })] } },
+        { answer: { parts: [call('bash', { command: 'touch checked.txt && echo done', description: 'Mark it as checked' })] } },
+        { answer: { parts: [{ text: 'The tide is **399** now.' }] } },
+      ],
+    },
+    async (workbench) => {
+      const { page, folder } = workbench
+      await send(workbench, 'Raise the tide to 399')
+
+      // Each risky call is asked for in a notification; allowing them one by one lets the turn go on.
+      const answered: string[] = []
+      const end = conversation(workbench).getByText('399 now')
+      for (;;) {
+        const toast = page.locator('.notification-toast').filter({ hasText: 'Allow once' }).first()
+        await Promise.race([toast.waitFor(), end.waitFor()])
+        if (await end.isVisible()) break
+        answered.push(await toast.innerText())
+        if (answered.length === 1) await workbench.screenshot('chat-approval')
+        const buttons = await toast.getByRole('button').allInnerTexts()
+        assert.ok(buttons.includes('Allow once') && buttons.includes('Deny'), buttons.join(' | '))
+        await toast.getByRole('button', { name: 'Allow once' }).click()
+        await toast.waitFor({ state: 'detached' })
+      }
+      await workbench.screenshot('chat-finished')
+      assert.ok(answered.length >= 1)
+      assert.match(await readFile(join(folder, 'src/main.ts'), 'utf8'), /heightCm: 399/)
+      await readFile(join(folder, 'checked.txt'))
+
+      const cards = () => conversation(workbench).locator('[data-tool]').evaluateAll((elements) => elements.map((element) => element.getAttribute('data-tool')))
+      const before = { cards: await cards(), articles: await conversation(workbench).getByRole('article').count() }
+      assert.deepEqual(new Set(before.cards), new Set(['grep', 'read', 'todo_write', 'edit', 'bash']))
+      await workbench.chat.getByRole('region', { name: 'Tasks' }).waitFor()
+
+      await workbench.reload()
+      await conversation(workbench).getByText('399 now').waitFor()
+      await workbench.chat.getByRole('region', { name: 'Tasks' }).waitFor()
+      assert.deepEqual({ cards: await cards(), articles: await conversation(workbench).getByRole('article').count() }, before)
+      await workbench.screenshot('chat-reloaded')
+    },
+  ))
