@@ -9,6 +9,7 @@ import type { AgentRun } from './agent-runs.ts'
 import { logFigures } from './log.ts'
 import { isMet, ratioOf, tableOf } from './table.ts'
 import type { Figure } from './table.ts'
+import { toolFigures } from './tool-figures.ts'
 
 const { values } = parseArgs({
   options: { json: { type: 'boolean' }, only: { type: 'string' }, repeat: { type: 'string', default: '3' } },
@@ -82,7 +83,13 @@ async function growth(): Promise<readonly Figure[]> {
   return [{ name: 'last 99 of 2000 steps, beside the first', unit: 'ms', value: median(last), floor: median(first), goal: 1.2 }]
 }
 
-const suites: Readonly<Record<string, () => Promise<readonly Figure[]>>> = { steps, memory, growth, log: () => logFigures(repeat) }
+const suites: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
+  steps,
+  memory,
+  growth,
+  log: () => logFigures(repeat),
+  tools: () => toolFigures(join(import.meta.dirname, '../../node_modules'), rgPath),
+}
 
 const chosen = values.only?.split(',') ?? Object.keys(suites)
 const figures: Figure[] = []
