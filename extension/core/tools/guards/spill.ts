@@ -79,4 +79,4 @@ function previewOf(text: string, path: string, cap: number): string | undefined 
 const GAP = '\n[…]\n'
 const BLANK_LINE = '\n\n'
 const notice = (omittedBytes: number, path: string) =>
-  `[${omittedBytes} bytes in the middle are left out. The whole output is in ${path}: use read with offset and limit, or grep, on that file.]`
+  `[${omittedBytes} bytes in the middle are left out. All of this result is in ${path}: use read with offset and limit, or grep, on that file.]`

@@ -146,7 +146,7 @@ describe('the spill guard', () => {
     const whole = `${'h'.repeat(100)}${'t'.repeat(101)}`
     const { replaced = '', saved } = await run(text(whole))
     expect(saved).toEqual([{ sessionId: 'session-1', name: 'grep-result.txt', text: whole }])
-    expect(replaced).toMatch(/^h+\n\[…\]\nt+\n\n\[\d+ bytes in the middle are left out\. The whole output is in \/spill\/1\.txt: /)
+    expect(replaced).toMatch(/^h+\n\[…\]\nt+\n\n\[\d+ bytes in the middle are left out\. All of this result is in \/spill\/1\.txt: /)
     expect(bytes(replaced)).toBeLessThanOrEqual(200)
     const omitted = Number(/\[(\d+) bytes/.exec(replaced)?.[1])
     expect(replaced.split('\n\n')[0]!.replace('\n[…]\n', '').length + omitted).toBe(201)
