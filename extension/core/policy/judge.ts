@@ -1,3 +1,4 @@
+import { isJsonObject, type Json } from '../../base/json.ts'
 import type { FileSystem } from '../../capabilities/file-system.ts'
 import type { Machine } from '../../capabilities/machine.ts'
 import type { ShellSyntax } from '../../capabilities/shell-syntax.ts'
@@ -11,7 +12,7 @@ import { alwaysForCommands, alwaysForEdit, alwaysForRead, alwaysForText, alwaysF
 import { absolutePath, isWithin, pathMatcher, relativeTo, styleOf, type PathStyle } from './paths.ts'
 import type { PermissionBook } from './permissions-service.ts'
 import { commandRuleText, matchesCommand, type Rule } from './rules.ts'
-import { judgeScript, mayMatchSecret, namedFiles, type PathWord, type ScriptFacts } from './shell/judge-script.ts'
+import { judgeScript, mayMatchSecret, namedFiles, patternForSecret, type PathWord, type ScriptFacts } from './shell/judge-script.ts'
 import { shellScript, type ShellCommand, type ShellScript } from './shell/shell-parts.ts'
 import type { ToolEffect } from './tool-effects.ts'
 
@@ -95,7 +96,7 @@ export function createJudge(parts: Parts): Judge {
       case 'shell':
         return decideShell(whole, effect)
       case 'unknown':
-        return decideUnknown(whole)
+        return decideUnknown(whole, await placesIn(exec.arguments, whole.cwd, exec.signal))
     }
   }
 
@@ -128,6 +129,17 @@ export function createJudge(parts: Parts): Judge {
         return { spelling, path, realPath: (await realPath(spelling, cwd, signal)) ?? path }
       }),
     )
+  }
+
+  /** Whatever in the arguments of a tool nobody knows may be a path; links are followed for the first of them. */
+  async function placesIn(args: Json, cwd: string, signal: AbortSignal): Promise<readonly Place[]> {
+    const paths = pathsIn(args)
+    const followed = await placesOf(paths.slice(0, MAX_FOLLOWED), cwd, signal)
+    const others = paths.slice(MAX_FOLLOWED).map((spelling) => {
+      const path = absolutePath(spelling, cwd, style)
+      return { spelling, path, realPath: path }
+    })
+    return [...followed, ...others]
   }
 
   /** Hard rule: a secret-looking path is closed, under each of its names. */
@@ -170,9 +182,10 @@ export function createJudge(parts: Parts): Judge {
     return ask(whole, { effect, why: 'No rule of yours allows changing this file.', always })
   }
 
-  function decideUnknown(whole: Case): PreExecuteDecision {
+  /** `places`: whatever in the arguments may be a path. */
+  function decideUnknown(whole: Case, places: readonly Place[]): PreExecuteDecision {
     const { exec, mode, folders } = whole
-    const hard = ruled(whole, [])
+    const hard = closed(places) ?? ruled(whole, [])
     if (hard !== null) return hard
     if (mode === 'danger-full-access' || isAllowed(whole, [])) return allow
     const details = { effect: `Use the tool \`${exec.name}\``, why: 'Bosun does not know what it does.' }
@@ -189,6 +202,8 @@ export function createJudge(parts: Parts): Judge {
       const pattern = secretOf(absolutePath(text, workdir, style))
       if (pattern !== null) return deny(closedWords(text, pattern))
     }
+    const broad = script === null ? null : patternForSecret(script, settings.get(specs.permissionsSensitivePaths))
+    if (broad !== null) return deny(`${broad} may stand for what looks like a secret and is closed to every tool. Name the files that you mean.`)
     const commands = script?.commands ?? []
     const refused = ruledShell(whole, effect.command, commands, named.map((text) => absolutePath(text, workdir, style)))
     if (refused !== null) return refused
@@ -341,6 +356,30 @@ export function createJudge(parts: Parts): Judge {
     },
     forget: (agentId) => void created.delete(agentId),
   }
+}
+
+/** UTF-16 units of the longest text that may be a path. */
+const MAX_PATH = 4_096
+/** Paths in one call of a tool nobody knows whose links are followed. */
+const MAX_FOLLOWED = 100
+
+/** Texts in the arguments of a tool nobody knows, names of fields too, that may be paths: one line, and words only with a separator. */
+function pathsIn(args: Json): readonly string[] {
+  const found = new Set<string>()
+  const pending: Json[] = [args]
+  const take = (text: string) => {
+    if (text !== '' && text.length <= MAX_PATH && !/[\r\n\0]/.test(text) && (!/\s/.test(text) || /[/\\]/.test(text))) found.add(text)
+  }
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (typeof next === 'string') take(next)
+    else if (isJsonObject(next)) {
+      for (const [key, value] of Object.entries(next)) {
+        take(key)
+        pending.push(value)
+      }
+    } else if (Array.isArray(next)) for (const slot of next as readonly Json[]) pending.push(slot)
+  }
+  return [...found]
 }
 
 const isForTool = ({ tool }: Pick<Rule, 'tool'>, name: string) => tool === name || tool === '*'

@@ -43,14 +43,35 @@ export function judgeScript({ commands, redirects, assigned, unknown }: ShellScr
   }
 }
 
-/** Every text in a script that may name a file: words, the values of options, what stands behind a colon, and paths inside of quoted programs. */
-export function namedFiles({ commands, redirects }: ShellScript): readonly string[] {
-  const words = [...commands.flatMap((command) => factsOf(command).paths), ...redirects.map(({ target }) => target)]
-  const programs = commands.filter(({ words: [program] }) => interpreters.has(program?.text?.split('/').at(-1) ?? '')).flatMap(({ words }) => words)
+/** Every text in a script that may name a file: words, the values of options and variables, what stands behind a colon, and paths inside of quoted programs. */
+export function namedFiles(script: ShellScript): readonly string[] {
+  const programs = script.commands.filter(({ words: [program] }) => interpreters.has(program?.text?.split('/').at(-1) ?? '')).flatMap(({ words }) => words)
   return [
-    ...words.flatMap(({ text }) => (text === null ? [] : candidates(text))),
+    ...fileWords(script).flatMap(braceTexts).flatMap(candidates),
     ...programs.flatMap(({ text }) => (text !== null && /\s|[('"]/.test(text) ? text.split(/[^\w.~/\\@+-]+/) : [])),
   ].filter((text) => text !== '')
+}
+
+/** The first pattern of the shell that spells out so much of a secret-looking name that it asks for it, or null. `*` alone does not. */
+export function patternForSecret(script: ShellScript, secretPatterns: readonly string[]): string | null {
+  const commands = script.commands.filter(showsText)
+  const asks = ({ isPattern, guess }: ShellWord) => isPattern && /^\.|[a-z0-9]/i.test(guess.split('/').at(-1) ?? '') && mayMatchSecret(guess, secretPatterns)
+  return fileWords({ ...script, commands }).find(asks)?.source ?? null
+}
+
+const fileWords = ({ commands, redirects, values }: ShellScript): readonly ShellWord[] => [
+  ...commands.flatMap((command) => factsOf(command).paths),
+  ...redirects.map(({ target }) => target),
+  ...values,
+]
+
+/** More alternatives than this in one word are not written out; a pattern asks anyway. */
+const MAX_COMMAS = 10
+
+/** `a.{b,c}` is two names. */
+function braceTexts({ guess, isPattern }: ShellWord): readonly string[] {
+  const isSmall = isPattern && guess.includes('{') && !guess.includes('..') && guess.split(',').length - 1 <= MAX_COMMAS
+  return isSmall ? new Minimatch(guess, { platform: 'linux', nonegate: true, nocomment: true }).braceExpand() : [guess]
 }
 
 /** A pattern of the shell might be filled with one of the secret-looking names. */

@@ -5,6 +5,8 @@ export interface ShellScript {
   /** In order of appearance, those in substitutions and functions too. */
   readonly commands: readonly ShellCommand[]
   readonly redirects: readonly ShellRedirect[]
+  /** Values that variables get, and the lists that loops go through: what a command may get to see by a name. */
+  readonly values: readonly ShellWord[]
   /** Names of variables that are set, for the whole script or before one command. */
   readonly assigned: readonly string[]
   /** Kinds of syntax that nobody here understands; with one of them nothing can be said about the script. */
@@ -19,6 +21,8 @@ export interface ShellCommand {
 export interface ShellWord {
   /** What the program gets, quotes taken off; null when only running tells (a variable, a substitution). */
   readonly text: string | null
+  /** As far as reading tells: the text with `x` in the place of each part that only running tells. */
+  readonly guess: string
   /** The shell makes paths of it (`*`, `?`, `[…]`, `{…}`). */
   readonly isPattern: boolean
   /** As written. */
@@ -32,7 +36,7 @@ export interface ShellRedirect {
 
 /** Take the tree of a command apart. `~` is the person's home folder. */
 export function shellScript(tree: ShellNode, homeFolder: string): ShellScript {
-  const script = { commands: [] as ShellCommand[], redirects: [] as ShellRedirect[], assigned: [] as string[], unknown: [] as string[] }
+  const script = { commands: [] as ShellCommand[], redirects: [] as ShellRedirect[], values: [] as ShellWord[], assigned: [] as string[], unknown: [] as string[] }
 
   const walk = (node: ShellNode): void => {
     switch (node.type) {
@@ -42,10 +46,20 @@ export function shellScript(tree: ShellNode, homeFolder: string): ShellScript {
         return redirect(node)
       case 'variable_assignment':
         script.assigned.push(assignedName(node))
+        values(node)
+        return node.children.forEach(walk)
+      case 'for_statement':
+        values(node)
         return node.children.forEach(walk)
       default:
         if (!structure.has(node.type) && !isWord(node)) script.unknown.push(node.type)
         node.children.forEach(walk)
+    }
+  }
+  const values = ({ children }: ShellNode): void => {
+    for (const child of children) {
+      if (child.type === 'array') values(child)
+      else if (isWord(child)) script.values.push(word(child, homeFolder))
     }
   }
   const command = (node: ShellNode): void => {
@@ -90,37 +104,47 @@ const wordTypes = new Set([
 const isWord = ({ type }: ShellNode) => wordTypes.has(type)
 
 function word(node: ShellNode, homeFolder: string): ShellWord {
-  const { text, isPattern } = valueOf(node)
-  const isHome = node.type !== 'string' && node.type !== 'raw_string' && text !== null && /^~(\/|$)/.test(text)
+  const { text, guess, isPattern } = valueOf(node)
+  const isHome = node.type !== 'string' && node.type !== 'raw_string' && /^~(\/|$)/.test(guess)
   // `~name` is another's home, known to the shell alone.
   const isOtherHome = node.type === 'word' && text !== null && /^~[^/]/.test(text)
-  return { text: isHome ? `${homeFolder}${text.slice(1)}` : isOtherHome ? null : text, isPattern, source: node.text }
+  const atHome = (path: string) => (isHome ? `${homeFolder}${path.slice(1)}` : path)
+  return { text: text === null || isOtherHome ? null : atHome(text), guess: atHome(guess), isPattern, source: node.text }
 }
 
-function valueOf(node: ShellNode): { readonly text: string | null; readonly isPattern: boolean } {
+type Value = Pick<ShellWord, 'text' | 'guess' | 'isPattern'>
+const known = (text: string, isPattern = false): Value => ({ text, guess: text, isPattern })
+
+function valueOf(node: ShellNode): Value {
   switch (node.type) {
     case 'word':
-      return { text: node.text.replace(/\\\n/g, '').replace(/\\(.)/gs, '$1'), isPattern: /(^|[^\\])[*?[{]/.test(node.text) }
+      return known(node.text.replace(/\\\n/g, '').replace(/\\(.)/gs, '$1'), /(^|[^\\])[*?[{]/.test(node.text))
     case 'number':
-      return { text: node.text, isPattern: false }
+      return known(node.text)
     case 'raw_string':
-      return { text: node.text.slice(1, -1), isPattern: false }
+      return known(node.text.slice(1, -1))
     case 'string': {
       const isPlain = node.children.every(({ type }) => type === 'string_content')
-      const inner = node.text.replace(/^\$?"/, '').replace(/"$/, '')
-      return { text: isPlain ? inner.replace(/\\\n/g, '').replace(/\\([$`"\\])/g, '$1') : null, isPattern: false }
+      if (isPlain) return known(unescaped(node.text.replace(/^\$?"/, '').replace(/"$/, '')))
+      const guess = node.children.map((child) => (child.type === 'string_content' ? unescaped(child.text) : 'x')).join('')
+      return { text: null, guess, isPattern: false }
     }
     case 'concatenation': {
       const parts = node.children.map(valueOf)
       const text = parts.some((part) => part.text === null) ? null : parts.map((part) => part.text).join('')
-      return { text, isPattern: parts.some((part) => part.isPattern) }
+      return { text, guess: parts.map(({ guess }) => guess).join(''), isPattern: parts.some((part) => part.isPattern) }
     }
     case 'brace_expression':
-      return { text: node.text, isPattern: true }
+      return known(node.text, true)
+    case 'ansi_c_string':
+    case 'translated_string':
+      return { text: null, guess: node.text.slice(2, -1), isPattern: false }
     default:
-      return { text: null, isPattern: false }
+      return { text: null, guess: 'x', isPattern: false }
   }
 }
+
+const unescaped = (text: string) => text.replace(/\\\n/g, '').replace(/\\([$`"\\])/g, '$1')
 
 /** `X`, also of `X[1]`. */
 const assignedName = (node: ShellNode) => /^[A-Za-z_]\w*/.exec(node.text)?.[0] ?? node.text

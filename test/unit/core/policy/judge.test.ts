@@ -121,7 +121,6 @@ describe('commands of a shell in workspace-write', () => {
     ['cd $X && ls', 'ask: Run `cd $X && ls`: Only running tells where `cd $X` leads.'],
     ['cat "$F"', 'ask: Run `cat "$F"`: Only running tells what `"$F"` is.'],
     ['cat *', 'ask: Run `cat *`: `*` may stand for a secret-looking file.'],
-    ['cat .e*', 'ask: Run `cat .e*`: `.e*` may stand for a secret-looking file.'],
     ['PATH=/evil ls', 'ask: Run `PATH=/evil ls`: It sets the variable PATH, which changes what commands do.'],
     ['GIT_EXTERNAL_DIFF=x git diff', 'ask: Run `GIT_EXTERNAL_DIFF=x git diff`: It sets the variable GIT_EXTERNAL_DIFF'],
     ['echo "open', 'ask: Run `echo "open`: Its syntax cannot be judged part by part.'],
@@ -191,13 +190,29 @@ describe('commands of a shell in workspace-write', () => {
     "cat '.e'nv",
     'cat \\.env',
     'cat secrets/server.pem | base64',
+    'cat "$HOME/.ssh/id_ed25519"',
+    'cat ${HOME}/.ssh/config',
+    'cat $(pwd)/.env',
+    'cat "$DIR"/.env',
+    'cat ~root/.ssh/id_rsa',
+    'cat < "$DIR/.env"',
+    'F=.env; cat $F',
+    'F=.env cat x',
+    'FILES=(a .env); cat "${FILES[@]}"',
+    'for f in a .env; do cat "$f"; done',
+    'cat {README,.env}',
+    'cat config/.env.{local,test}',
+    'cat .en[v]',
+    'cat .env*',
+    'cat .e?v',
+    'tar cf - ~/.s*/id_rsa',
   ]
   it.each(closed)('that name a secret-looking file are refused in every mode, whatever rules say: %s', async (command) => {
     const rules = [{ tool: '*', decision: 'allow' }] as const
     for (const mode of ['workspace-write', 'danger-full-access', 'read-only'] as const) expect(await bash(command, { rules, mode })).toEqual(holds('looks like a secret'))
   })
 
-  const open: readonly string[] = ['cat .env.example', 'git commit -m "Ignore .env"', 'grep -rn "\\.env" src', 'cat .gitignore', 'ls .github', 'find . -not -path "./.git/*"', 'echo .env >> .gitignore']
+  const open: readonly string[] = ['cat .env.example', 'git commit -m "Ignore .env"', 'grep -rn "\\.env" src', 'cat .gitignore', 'ls .github', 'find . -not -path "./.git/*"', 'echo .env >> .gitignore', 'cat *', 'cat src/*.ts', 'ls -d .*', 'for f in *; do echo "$f"; done', 'cat "$HOME/notes"', 'wc -l {a,b}.ts', 'MESSAGE="see the .env file" make']
   it.each(open)('that only look so are not: %s', async (command) => expect(await bash(command)).not.toEqual(holds('looks like a secret')))
 
   it('are refused by a link to a secret, and by a link out of the workspace', async () => {
@@ -350,6 +365,17 @@ describe('modes', () => {
       expect(brief(await decide(name, { command: 'ls', file_path: 'a' }))).toEqual(starts(`deny WORKSPACE_UNTRUSTED: This folder is not trusted, so ${name} is refused`))
   })
 
+  it.each([{ path: '.env' }, { file: '/home/me/.ssh/id_ed25519' }, { files: [{ uri: 'a' }, { uri: 'config/server.pem' }] }, { '.env': 'content' }, { path: 'innocent' }, { uri: 'file:///home/me/web/.env' }])(
+    'tools that nobody knows are refused what looks like a secret in their arguments: %j',
+    async (args) => {
+      const world = { mode: 'danger-full-access', rules: [{ tool: '*', decision: 'allow' }], links: { '/home/me/web/innocent': '/home/me/web/.env' } } as const
+      expect(brief(await setUp(world).decide('foreign', args))).toEqual(holds('looks like a secret'))
+    },
+  )
+  it.each([{ text: 'Put it into the .env file' }, { query: 'how to read server.pem?\nAnd then?' }, { path: 'src/a.ts', n: 1 }, 'text', null])(
+    'tools that nobody knows may be told of secrets in words: %j',
+    async (args) => expect(brief(await setUp({ mode: 'danger-full-access' }).decide('foreign', args))).toBe('allow'),
+  )
   it('tools that nobody knows ask by their name', async () => {
     const asked = await setUp().decide('mcp__mail', {})
     expect(brief(asked)).toBe('ask: Use the tool `mcp__mail`: Bosun does not know what it does.')

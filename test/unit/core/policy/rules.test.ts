@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatMatch, formatRule, matchesCommand, parseMatch, parseRule } from '../../../../extension/core/policy/rules.ts'
 
-const command = (...texts: readonly (string | null)[]) => ({ words: texts.map((text) => ({ text, isPattern: false, source: text ?? '$X' })) })
+const command = (...texts: readonly (string | null)[]) => ({ words: texts.map((text) => ({ text, guess: text ?? 'x', isPattern: false, source: text ?? '$X' })) })
 
 describe('a rule for commands', () => {
   it('comes back as it was written', () => {

@@ -45,3 +45,18 @@ describe('a shell command is taken apart:', () => {
   ]
   it.each(rows)('%s', async (command, parts) => expect(await taken(command)).toEqual(parts))
 })
+
+describe('what reading tells of a word or a value that only running tells whole:', () => {
+  const rows: readonly [command: string, guesses: readonly string[]][] = [
+    ['a "$X/.env" ${Y}/b "c"$(d)', ['d', 'a', 'x/.env', 'x/b', 'cx']],
+    ["a ~root/x ~/y $'z' $\"w\"", ['a', '~root/x', '/home/me/y', 'z', 'w']],
+    ['A=1 B=(2 "$C/3") a', ['a', '1', '2', 'x/3']],
+    ['for f in b "$C/d" *.e; do a; done', ['a', 'b', 'x/d', '*.e']],
+  ]
+  it.each(rows)('%s', async (command, guesses) => {
+    const tree = await syntax.parseBash(command)
+    if (tree === null) throw new Error('not parsed')
+    const { commands, values } = shellScript(tree, '/home/me')
+    expect([...commands.flatMap(({ words }) => words), ...values].map(({ guess }) => guess)).toEqual(guesses)
+  })
+})
