@@ -32,7 +32,7 @@ const actions = createChatActions(vscode.postMessage.bind(vscode))
 const store = createChatStore({ needSnapshot: actions.needSnapshot })
 const ui = createUiState(vscode, (work) => void setTimeout(work, SAVE_AFTER_MS))
 const announcements = createAnnouncements(store)
-const composer = createComposerModel({ store, ui, actions, newId: () => crypto.randomUUID(), afterPause: debounced(DRAFT_AFTER_MS) })
+const composer = createComposerModel({ store, ui, actions, newId, afterPause: debounced(DRAFT_AFTER_MS) })
 const app: App = {
   store,
   ui,
@@ -64,6 +64,11 @@ window.addEventListener('unhandledrejection', ({ reason }) => actions.reportErro
 const root = document.getElementById('root')
 if (root !== null) render(<AppView app={app} />, root)
 actions.ready()
+
+/** Unlike `randomUUID` it is there on a plain http address too, as remote editors may have one. */
+function newId(): string {
+  return [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
 
 function debounced(afterMs: number): (work: () => void) => void {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -44,7 +44,9 @@ export function Composer() {
       composer.cancelEdit()
     }
   }
-  const hint = isEditing ? t('Change the queued message') : isRunning ? t('Queue a message, or steer with Ctrl+Enter') : t('Ask, or hand over a task')
+  // The welcome page asks for a model, and a notice tells of the other writer: once is enough.
+  const isUnsaid = session === null ? state.model !== null : session.access === 'write'
+  const hint = isEditing ? t('Change the queued message') : isRunning ? t('Queue, or steer with Ctrl+Enter') : t('Ask, or hand over a task')
   return (
     <form
       class="composer"
@@ -59,7 +61,7 @@ export function Composer() {
           <span dir="auto">{composer.problem.value}</span>
         </div>
       )}
-      {state.blockedBy !== null && (
+      {state.blockedBy !== null && isUnsaid && (
         <div class="composer-note level-warning">
           <Icon name="warning" />
           <span dir="auto">{state.blockedBy}</span>
@@ -121,7 +123,7 @@ function Chips() {
       <Chip text={presetView?.name ?? preset} name={t('Preset: {0}', presetView?.name ?? preset)} title={presetView?.description} onPress={actions.pickPreset} />
       <Chip
         text={model === null ? t('Choose a model') : model.reasoningEffort === null ? model.label : `${model.label} · ${model.reasoningEffort}`}
-        name={model === null ? t('Choose a model') : t('Model: {0}', model.label)}
+        name={model === null ? t('Choose a model') : t('Model: {0}', model.reasoningEffort === null ? model.label : `${model.label} · ${model.reasoningEffort}`)}
         title={model === null ? undefined : `${model.provider}: ${model.model}`}
         isWanted={model === null}
         canShrink

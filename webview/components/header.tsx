@@ -59,8 +59,8 @@ function Status({ session: { status, access } }: { readonly session: SessionView
   if (text === '') return null
   return (
     <span class={`status status-${status}`}>
-      <span class="status-dot" aria-hidden="true" />
-      {t(text)}
+      <span class="status-dot" title={t(text)} aria-hidden="true" />
+      <span class="status-text">{t(text)}</span>
     </span>
   )
 }
@@ -70,13 +70,21 @@ function Usage({ session: { usage, contextShare } }: { readonly session: Session
   const tokens = usage.inputTokens + usage.cacheRead + usage.outputTokens + usage.reasoning
   if (tokens === 0 && contextShare === null) return null
   const percent = contextShare === null ? null : Math.round(contextShare * 100)
-  const name = percent === null ? t('{0} tokens used', formatNumber(tokens)) : t('Context {0}% full, {1} tokens used', percent, formatNumber(tokens))
+  const title = percent === null ? t('{0} tokens used', formatNumber(tokens)) : t('Context {0}% full, {1} tokens used', percent, formatNumber(tokens))
   return (
-    <MenuAnchor>
-      <button type="button" class="usage" aria-label={name} title={name} aria-haspopup="dialog" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
+    <MenuAnchor isWide>
+      <button type="button" class="usage" title={title} aria-haspopup="dialog" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
         {contextShare !== null && <ContextRing share={contextShare} />}
-        {percent !== null && <span class="usage-percent">{percent}%</span>}
-        <span class="usage-tokens">{formatTokens(tokens)}</span>
+        {percent !== null && (
+          <span class="usage-percent">
+            <span class="sr-only">{t('Context filled')} </span>
+            {percent}%
+          </span>
+        )}
+        <span class="usage-tokens">
+          {formatTokens(tokens)}
+          <span class="sr-only"> {t('tokens')}</span>
+        </span>
       </button>
       {isOpen.value && (
         <Bubble label={t('What this session used')} onClose={() => (isOpen.value = false)}>

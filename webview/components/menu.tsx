@@ -68,8 +68,10 @@ export function Menu({ label, entries, onClose, align = 'end', opens = 'down' }:
   )
 }
 
-/** A button and the menu or bubble that it opens, placed together. */
-export const MenuAnchor = ({ children }: { readonly children: ComponentChildren }) => <span class="menu-anchor">{children}</span>
+/** A button and the menu or bubble that it opens, placed together; a wide one is placed by the bar the button stands in. */
+export const MenuAnchor = ({ children, isWide = false }: { readonly children: ComponentChildren; readonly isWide?: boolean }) => (
+  <span class={isWide ? 'menu-anchor is-wide' : 'menu-anchor'}>{children}</span>
+)
 
 const items = (list: HTMLElement | null): readonly HTMLElement[] => [...(list?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? [])]
 

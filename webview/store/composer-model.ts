@@ -84,8 +84,9 @@ export function createComposerModel({ store, ui, actions, newId, afterPause }: D
         problem.value = null
         if (queuedId !== null) {
           actions.editQueued(queuedId, words)
+          // Editing left the draft as it was, here and at the host.
           editingQueued.value = null
-          type(setAside)
+          text.value = setAside
           return
         }
         const id = newId()
@@ -109,7 +110,7 @@ export function createComposerModel({ store, ui, actions, newId, afterPause }: D
       if (editingQueued.peek() === null) return
       batch(() => {
         editingQueued.value = null
-        type(setAside)
+        text.value = setAside
       })
     },
     recall() {

@@ -18,8 +18,8 @@ const names = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'wh
 /** The theme's sixteen colours as they are called in `--vscode-terminal-ansi…`, in lower case and with `bright-`. */
 const colorNames = [...names, ...names.map((name) => `bright-${name}`)]
 
-// Control sequence, operating system command, other escape, or one character that moves the cursor.
-const control = /\u001b\[([0-9;:?<=>!]*)[ -/]*([@-~])|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -/]*[0-~]|[\r\n\b]|[\u0000-\u0008\u000b-\u001f\u007f]/g
+// Control sequence, one that is cut off at the end, operating system command, other escape, or one character that moves the cursor.
+const control = /\u001b(?:\[[0-9;:?<=>!]*)?$|\u001b\[([0-9;:?<=>!]*)[ -/]*([@-~])|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -/]*[0-~]|[\r\n\b]|[\u0000-\u0008\u000b-\u001f\u007f]/g
 
 /**
  * The lines that a terminal would show for `text`, each as spans.
@@ -88,9 +88,10 @@ function styled(style: Style, parameters: string): Style {
   let next: { -readonly [Key in keyof Style]: Style[Key] } = { ...style }
   for (let index = 0; index < codes.length; index += 1) {
     const code = codes[index]!
-    if (code === 38 || code === 48) {
+    if (code === 38 || code === 48 || code === 58) {
       const { color, used } = extendedColor(codes.slice(index + 1))
-      if (color !== undefined) next[code === 38 ? 'color' : 'background'] = color
+      // 58 colours the underline, which is drawn in the colour of the text.
+      if (color !== undefined && code !== 58) next[code === 38 ? 'color' : 'background'] = color
       index += used
     } else {
       next = withCode(next, code)

@@ -4,7 +4,7 @@ import { linkTarget, looksLikeFile } from './file-path.ts'
 const tags = ['a', 'blockquote', 'br', 'code', 'del', 'div', 'em', 'h3', 'hr', 'img', 'li', 'ol', 'p', 'pre', 's', 'strong', 'sub', 'sup', 'table', 'tbody', 'td', 'th', 'thead', 'tr', 'ul']
 const attributes = ['align', 'alt', 'class', 'data-target', 'dir', 'href', 'role', 'src', 'start', 'tabindex', 'title']
 const classes = /^(?:table-scroll|file-link|heading-[1-6])$/
-const directional = new Set(['P', 'LI', 'BLOCKQUOTE', 'TD', 'TH', 'H3'])
+const directional = new Set(['P', 'LI', 'OL', 'UL', 'BLOCKQUOTE', 'TD', 'TH', 'H3'])
 
 /**
  * HTML of a message as nodes that are safe to show.

@@ -28,7 +28,8 @@ const MAX_LINE_CHARS = 300
 
 /** Word a tool call from its cards alone, in the present while it runs and in the past after. */
 export function toolLine(row: ToolRow): ToolLine {
-  const isOver = row.state !== 'running' && row.state !== 'waiting'
+  // "Reading a.ts failed", but "Read a.ts".
+  const isOver = row.state === 'ok'
   const line = row.result === null ? callLine(row.call, row.tool, isOver) : resultLine(row.result, row.call, row.tool)
   const outcome = [...line.outcome, ...stateOutcome(row), ...durationOutcome(row)]
   return { ...line, ...failed(row, line), outcome }
@@ -53,7 +54,7 @@ function failed(row: ToolRow, line: ToolLine): Partial<ToolLine> {
 function stateOutcome({ state, result }: ToolRow): readonly Outcome[] {
   if (state === 'denied') return [{ text: t('denied'), tone: 'bad' }]
   if (state === 'cancelled' && result?.card !== 'terminal') return [{ text: t('stopped'), tone: 'quiet' }]
-  if (state === 'failed') return [{ text: t('failed'), tone: 'bad' }]
+  if (state === 'failed' && result?.card !== 'terminal') return [{ text: t('failed'), tone: 'bad' }]
   if (state === 'waiting') return [{ text: t('waits for you'), tone: 'quiet' }]
   return []
 }

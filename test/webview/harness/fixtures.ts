@@ -339,5 +339,5 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
   interrupted: { state: withRows([...turn().slice(0, -2), text('Fixed: the expectation is', { isInterrupted: true }), turnEnd({ outcome: 'interrupted', message: 'The window closed in the middle of this turn.', next: 'continue' })]) },
   'right-to-left': { state: withRows([prompt('אנא תקן את הבדיקה date.test.ts'), text('הבדיקה תוקנה. הקובץ `src/date.ts` השתנה.\n\n- פריט ראשון\n- פריט שני'), turnEnd()]) },
   menu: { state: withRows(turn()), press: ['More'] },
-  usage: { state: withRows(turn()), press: ['/^Context/'] },
+  usage: { state: withRows(turn()), press: ['/^Context filled/'] },
 }

@@ -28,6 +28,8 @@ export interface HarnessPage {
   readonly post: (...messages: readonly HostMessage[]) => Promise<void>
   readonly snapshot: (state: ViewState) => Promise<void>
   readonly posted: () => Promise<readonly ViewMessage[]>
+  /** Load the page anew with another saved state, as the editor would give it back. */
+  readonly reload: (savedState: unknown) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -66,7 +68,8 @@ export async function openHarness(browser: Browser, options: HarnessOptions): Pr
   })
   await page.addInitScript(
     ({ theme, savedState }) => {
-      window.harness = { posted: [], state: savedState }
+      const stored = sessionStorage.getItem('saved-state')
+      window.harness = { posted: [], state: stored === null ? savedState : (JSON.parse(stored) as unknown) }
       Object.assign(window, {
         acquireVsCodeApi: () => ({
           postMessage: (message: unknown) => void window.harness.posted.push(message),
@@ -91,6 +94,10 @@ export async function openHarness(browser: Browser, options: HarnessOptions): Pr
     snapshot: (state) => post({ type: 'snapshot', version: PROTOCOL_VERSION, frame: (frame += 1), state }),
     // What the page posted is what the typed actions made.
     posted: () => page.evaluate(() => window.harness.posted) as Promise<readonly ViewMessage[]>,
+    reload: async (savedState) => {
+      await page.evaluate((state) => sessionStorage.setItem('saved-state', JSON.stringify(state)), savedState)
+      await page.reload()
+    },
     close: () => page.close(),
   }
 }
@@ -98,9 +105,9 @@ export async function openHarness(browser: Browser, options: HarnessOptions): Pr
 /** A small picture for attachments: a gradient, made here. */
 const picture = `data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAHElEQVR4nGP8z8Dwn4GBgYmBgYGJAQoYqSkBANdeAhHJxVJvAAAAAElFTkSuQmCC`
 
-/** Show a fixture as it is meant to be seen. */
-export async function showFixture(browser: Browser, fixture: Fixture, options: HarnessOptions): Promise<HarnessPage> {
-  const harness = await openHarness(browser, { ...options, savedState: { open: (fixture.open ?? []).map((id) => [id, true]) } })
+/** Show a fixture as it is meant to be seen, in a page that may have shown another before. */
+export async function showFixture(harness: HarnessPage, fixture: Fixture): Promise<void> {
+  await harness.reload({ open: (fixture.open ?? []).map((id) => [id, true]) })
   await harness.snapshot(fixture.state)
   await harness.post({ type: 'image', attachmentId: 'img1', uri: picture, byteLength: 2_310 })
   await harness.page.locator('.composer').waitFor()
@@ -110,5 +117,4 @@ export async function showFixture(browser: Browser, fixture: Fixture, options: H
   }
   // Colours of code come with their grammars.
   await harness.page.waitForTimeout(150)
-  return harness
 }

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { root } from '../../../scripts/root.ts'
 import { fixtures, now } from './fixtures.ts'
-import { showFixture, startBrowser, themes } from './harness-page.ts'
+import { openHarness, showFixture, startBrowser, themes } from './harness-page.ts'
 
 /*
  * Pictures of every state in three themes at two widths, into `out/screenshots/chat/`.
@@ -16,11 +16,12 @@ await mkdir(folder, { recursive: true })
 const browser = await startBrowser()
 for (const theme of themes.filter((name) => (option('theme') ?? name) === name)) {
   for (const width of option('width') === undefined ? [300, 600] : [Number(option('width'))]) {
+    const harness = await openHarness(browser, { theme, width, height: 760, time: now })
     for (const [name, fixture] of Object.entries(fixtures).filter(([name]) => wanted.length === 0 || wanted.includes(name))) {
-      const harness = await showFixture(browser, fixture, { theme, width, height: 760, time: now })
+      await showFixture(harness, fixture)
       await harness.page.screenshot({ path: join(folder, `${name}-${theme}-${width}.png`) })
-      await harness.close()
     }
+    await harness.close()
   }
 }
 await browser.close()

@@ -14,9 +14,11 @@ export function Notices() {
         <div class="notice level-info">
           <Icon name="workspace-untrusted" />
           <span class="notice-text">{t('This folder is not trusted: Bosun can look around, but not change or run anything.')}</span>
-          <button type="button" class="link" onClick={actions.manageTrust}>
-            {t('Manage trust')}
-          </button>
+          <span class="notice-actions">
+            <button type="button" class="link" onClick={actions.manageTrust}>
+              {t('Manage trust')}
+            </button>
+          </span>
         </div>
       )}
       {session?.access === 'read-only' && (
@@ -33,12 +35,16 @@ export function Notices() {
           <span class="notice-text" dir="auto">
             {text}
           </span>
-          {offered.map((action) => (
-            <button key={action.id} type="button" class="link" onClick={() => actions.noticeAction(id, action.id)}>
-              {action.label}
-            </button>
-          ))}
           <IconButton icon="close" label={t('Close')} onPress={() => actions.closeNotice(id)} />
+          {offered.length > 0 && (
+            <span class="notice-actions">
+              {offered.map((action) => (
+                <button key={action.id} type="button" class="link" onClick={() => actions.noticeAction(id, action.id)}>
+                  {action.label}
+                </button>
+              ))}
+            </span>
+          )}
         </div>
       ))}
     </>

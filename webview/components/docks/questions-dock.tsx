@@ -164,15 +164,22 @@ interface OptionProps {
 
 function Option({ question, label, description, isChosen, onChoose, onPointer }: OptionProps) {
   const { text, isRecommended } = recommendation(label)
+  const isByPointer = useRef(false)
   return (
     <label
       class={isChosen ? 'option is-chosen' : 'option'}
-      onClick={(event) => {
-        // The click that the label makes on its input comes with detail 0, as one of the keyboard does.
-        if (event.detail > 0) queueMicrotask(onPointer)
-      }}
+      onPointerDown={() => (isByPointer.current = true)}
+      onKeyDown={() => (isByPointer.current = false)}
     >
-      <input type={question.isMultiSelect ? 'checkbox' : 'radio'} name={question.id} checked={isChosen} onChange={onChoose} />
+      <input
+        type={question.isMultiSelect ? 'checkbox' : 'radio'}
+        name={question.id}
+        checked={isChosen}
+        onChange={() => {
+          onChoose()
+          if (isByPointer.current) onPointer()
+        }}
+      />
       <span class="option-words">
         <span class="option-label" dir="auto">
           {text}

@@ -74,9 +74,26 @@ export class ListEngine {
 
   /** Take the rows before they are drawn. */
   setRows(keys: readonly string[], estimate: (index: number) => number): void {
+    this.#moveAnchor(keys)
     this.#offsets.setKeys(keys, estimate)
     this.#updateRange()
     this.#updateBehind()
+  }
+
+  /** When the row at the top goes away, the next one that stays keeps the place. */
+  #moveAnchor(keys: readonly string[]): void {
+    const anchor = this.#anchor
+    const index = anchor === null ? -1 : this.#offsets.indexOf(anchor.itemId)
+    if (anchor === null || index < 0) return
+    const staying = new Set(keys)
+    if (staying.has(anchor.itemId)) return
+    const top = this.#offsets.topOf(index) + anchor.offsetPx
+    for (let next = index + 1; next < this.#offsets.count; next += 1) {
+      const itemId = this.#offsets.keyAt(next)!
+      if (!staying.has(itemId)) continue
+      this.#anchor = { itemId, offsetPx: top - this.#offsets.topOf(next) }
+      return
+    }
   }
 
   /** A row has been drawn; the result forgets it. */

@@ -1,0 +1,353 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, beforeEach, describe, test } from 'node:test'
+import type { ViewChange, ViewMessage } from '../../extension/protocol/messages.ts'
+import type { Row, ViewState } from '../../extension/protocol/view-state.ts'
+import { baseState, prompt, text, tool, turnEnd } from '../webview/harness/fixtures.ts'
+import { openHarness, startBrowser, type HarnessPage } from '../webview/harness/harness-page.ts'
+
+/* The chat's own bundle in a real browser, with a host that the test plays. */
+const browser = await startBrowser()
+after(() => browser.close())
+
+let chat: HarnessPage
+beforeEach(async () => {
+  chat = await openHarness(browser, { theme: 'dark-modern', width: 400, height: 700 })
+})
+afterEach(() => chat.close())
+
+let frame = 1
+const show = async (rows: readonly Row[], more: Partial<ViewState> = {}, firstIndex = 0) => {
+  frame = 1
+  await chat.snapshot({ ...baseState, transcript: { rows, firstIndex, total: firstIndex + rows.length }, ...more })
+  await chat.page.locator('.composer').waitFor()
+}
+const patch = (...changes: readonly ViewChange[]) => chat.post({ type: 'patch', frame: (frame += 1), changes })
+const postedOf = async <Type extends ViewMessage['type']>(type: Type) => (await chat.posted()).filter((message): message is Extract<ViewMessage, { type: Type }> => message.type === type)
+const running = { session: { ...baseState.session!, status: 'running' as const } }
+const message = () => chat.page.getByRole('textbox', { name: 'Message' })
+const settled = () => chat.page.waitForTimeout(150)
+
+describe('the doors', () => {
+  test('have their roles and names', async () => {
+    await show([prompt('a'), text('b'), tool('bash', { card: 'terminal', title: 'ls' }, { card: 'terminal', exitCode: 0 })], {
+      ...running,
+      tasks: [{ content: 'x', status: 'pending' }],
+      approvals: [{ id: 'a1', callId: null, tool: 'bash', effect: 'Run ls', why: '', card: null, always: ['ls'], who: null }],
+    })
+    const log = chat.page.getByRole('log', { name: 'Conversation' })
+    assert.equal(await log.getByRole('article').count(), 3)
+    assert.equal(await log.locator('[data-card=terminal][data-tool=bash]').count(), 1)
+    for (const name of ['Send', 'Stop', 'Allow once', 'Always allow…', 'Deny']) assert.equal(await chat.page.getByRole('button', { name, exact: true }).count(), 1, name)
+    for (const name of ['Tasks', 'Approvals']) assert.equal(await chat.page.getByRole('region', { name }).count(), 1, name)
+    await message().waitFor()
+    assert.deepEqual(await postedOf('ready'), [{ type: 'ready', version: 1 }])
+  })
+
+  test('never put the focus on a yes', async () => {
+    await show([prompt('a')])
+    await message().focus()
+    await patch({ change: 'state', key: 'approvals', value: [{ id: 'a1', callId: null, tool: 'bash', effect: 'Run ls', why: '', card: null, always: [], who: null }] })
+    await chat.page.getByRole('button', { name: 'Allow once' }).waitFor()
+    assert.equal(await chat.page.evaluate(() => document.activeElement?.getAttribute('aria-label')), 'Message')
+  })
+})
+
+describe('the keyboard', () => {
+  test('sends with Enter, breaks with Shift+Enter, steers with Ctrl+Enter', async () => {
+    await show([prompt('a')], running)
+    await message().pressSequentially('one')
+    await message().press('Shift+Enter')
+    await message().pressSequentially('two')
+    await message().press('Enter')
+    await message().pressSequentially('now')
+    await message().press('Control+Enter')
+    assert.deepEqual(
+      (await postedOf('send')).map(({ text, target }) => [text, target]),
+      [
+        ['one\ntwo', 'next-turn'],
+        ['now', 'next-step'],
+      ],
+    )
+    assert.equal(await message().inputValue(), '')
+  })
+
+  test('leaves Enter to the input method while it composes', async () => {
+    await show([prompt('a')])
+    await message().fill('にほん')
+    await message().evaluate((box) => box.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true })))
+    assert.deepEqual(await postedOf('send'), [])
+  })
+
+  test('stops with Escape pressed twice, not once', async () => {
+    await show([prompt('a')], running)
+    await message().press('Escape')
+    await chat.page.getByText('Press Escape again to stop').waitFor()
+    assert.deepEqual(await postedOf('stop'), [])
+    await message().press('Escape')
+    assert.equal((await postedOf('stop')).length, 1)
+  })
+
+  test('closes a menu first and gives the focus back', async () => {
+    await show([prompt('a')], running)
+    const more = chat.page.getByRole('button', { name: 'More' })
+    await more.focus()
+    await chat.page.keyboard.press('Enter')
+    await chat.page.getByRole('menuitem', { name: 'Settings' }).waitFor()
+    await chat.page.keyboard.press('ArrowDown')
+    await chat.page.keyboard.press('Escape')
+    assert.equal(await chat.page.getByRole('menu').count(), 0)
+    assert.equal(await chat.page.evaluate(() => document.activeElement?.getAttribute('aria-label')), 'More')
+    assert.equal(await chat.page.getByText('Press Escape again to stop').count(), 0)
+  })
+
+  test('edits what is queued with Up', async () => {
+    await show([prompt('a')], { ...running, queue: [{ id: 'q1', text: 'then this', target: 'next-turn' }] })
+    await message().press('ArrowUp')
+    assert.equal(await message().inputValue(), 'then this')
+    await message().press('End')
+    await message().pressSequentially(', please')
+    await message().press('Enter')
+    assert.deepEqual(await postedOf('queue-edit'), [{ type: 'queue-edit', id: 'q1', text: 'then this, please' }])
+  })
+
+  test('opens a line and its card', async () => {
+    await show([prompt('a'), tool('bash', { card: 'terminal', title: 'ls' }, { card: 'terminal', exitCode: 0, output: 'file.txt' })])
+    const line = chat.page.getByRole('button', { name: /^Ran ls/ })
+    await line.focus()
+    await chat.page.keyboard.press('Enter')
+    await chat.page.getByText('file.txt').waitFor()
+    assert.equal(await line.getAttribute('aria-expanded'), 'true')
+  })
+})
+
+describe('questions', () => {
+  const questions = [
+    {
+      id: 'qs',
+      callId: null,
+      questions: [
+        { id: 'zone', header: null, question: 'Which zone?', isMultiSelect: false, options: [{ label: 'UTC (Recommended)', description: null }, { label: 'Local', description: null }] },
+        { id: 'more', header: null, question: 'What more?', isMultiSelect: true, options: [{ label: 'Leaps', description: null }, { label: 'Weeks', description: null }] },
+      ],
+    },
+  ]
+
+  test('move on by themselves after a single choice, and send labels as they came', async () => {
+    await show([prompt('a')], { questions })
+    await chat.page.getByText('UTC').click()
+    await chat.page.getByText('Weeks').click()
+    await chat.page.getByText('Leaps').click()
+    await chat.page.getByRole('textbox', { name: 'Or in your own words' }).fill('and zones')
+    await chat.page.keyboard.press('Enter')
+    assert.deepEqual(await postedOf('question'), [
+      { type: 'question', id: 'qs', answers: [{ id: 'zone', selected: ['UTC (Recommended)'] }, { id: 'more', selected: ['Leaps', 'Weeks'], custom: 'and zones' }] },
+    ])
+  })
+
+  test('are not sent by Enter while one is open', async () => {
+    await show([prompt('a')], { questions })
+    await chat.page.getByRole('textbox', { name: 'Or in your own words' }).fill('mine')
+    await chat.page.keyboard.press('Enter')
+    await chat.page.getByText('Leaps').waitFor()
+    assert.deepEqual(await postedOf('question'), [])
+  })
+
+  test('can be skipped and closed', async () => {
+    await show([prompt('a')], { questions })
+    await chat.page.getByRole('button', { name: 'Skip the rest' }).click()
+    await chat.page.getByRole('button', { name: 'Close the questions without an answer' }).click()
+    assert.deepEqual(await postedOf('question'), [
+      { type: 'question', id: 'qs', answers: [{ id: 'zone', selected: [] }, { id: 'more', selected: [] }] },
+      { type: 'question', id: 'qs', answers: null },
+    ])
+  })
+})
+
+test('approvals are answered once, always, or denied with a reason', async () => {
+  const approval = (id: string) => ({ id, callId: null, tool: 'bash', effect: `Run ${id}`, why: '', card: null, always: ['ls …', 'everything'], who: null })
+  await show([prompt('a')], { approvals: [approval('a1')] })
+  await chat.page.getByRole('button', { name: 'Allow once' }).click()
+  await chat.page.getByRole('button', { name: 'Always allow…' }).click()
+  await chat.page.getByRole('menuitem', { name: 'everything' }).click()
+  await chat.page.getByRole('button', { name: 'Deny with a reason' }).click()
+  await chat.page.keyboard.type('not on a Friday')
+  await chat.page.keyboard.press('Enter')
+  assert.deepEqual(await postedOf('approval'), [
+    { type: 'approval', id: 'a1', answer: 'allow' },
+    { type: 'approval', id: 'a1', answer: 'allow', always: 1 },
+    { type: 'approval', id: 'a1', answer: 'deny', note: 'not on a Friday' },
+  ])
+})
+
+describe('a message', () => {
+  const hostile = [
+    '<script>window.broken = 1</script><img src=x onerror="window.broken = 1">',
+    '[run](javascript:window.broken=1) ![pixel](https://example.org/pixel.png) <iframe src="https://example.org"></iframe>',
+    '[data](data:text/html,<script>window.broken=1</script>) [command](command:workbench.action.quit)',
+  ].join('\n\n')
+
+  test('cannot run, load or navigate anything', async () => {
+    const requests: string[] = []
+    chat.page.on('request', (request) => requests.push(request.url()))
+    await show([prompt('a'), text(hostile)])
+    await settled()
+    for (const link of await chat.page.locator('.markdown a').all()) await link.click()
+    assert.deepEqual(
+      await chat.page.evaluate(() => ({
+        broken: 'broken' in window,
+        tags: [...document.querySelectorAll('.markdown :is(script, iframe, img, style, form, [href], [src], [onerror])')].length,
+        address: location.href,
+      })),
+      { broken: false, tags: 0, address: 'http://harness.test/' },
+    )
+    assert.deepEqual(requests.filter((url) => !url.startsWith('http://harness.test/')), [])
+    // The picture became a link, which the host asks about.
+    assert.deepEqual(await postedOf('open-link'), [{ type: 'open-link', url: 'https://example.org/pixel.png' }])
+  })
+
+  test('leads to files and pages by click and by key', async () => {
+    await show([prompt('a'), text('See [the code](src/a.ts#L3), `src/b.ts:9` and [a page](https://example.org/x).')])
+    await chat.page.getByRole('link', { name: 'the code' }).click()
+    await chat.page.getByRole('link', { name: 'src/b.ts:9' }).focus()
+    await chat.page.keyboard.press('Enter')
+    await chat.page.getByRole('link', { name: 'a page' }).click()
+    assert.deepEqual(
+      (await chat.posted()).filter(({ type }) => type.startsWith('open-')),
+      [
+        { type: 'open-location', location: { path: 'src/a.ts', line: 3 } },
+        { type: 'open-location', location: { path: 'src/b.ts', line: 9 } },
+        { type: 'open-link', url: 'https://example.org/x' },
+      ],
+    )
+  })
+
+  test('keeps a selection while it streams', async () => {
+    const row = text('The first words of it', { isStreaming: true })
+    await show([prompt('a'), row], running)
+    await chat.page.evaluate(() => {
+      const words = document.querySelector('.markdown p')?.firstChild
+      if (words) getSelection()?.setBaseAndExtent(words, 4, words, 15)
+    })
+    await patch({ change: 'append', rowId: row.id, field: 'text', text: ' and more of them\n\nAnother' })
+    await settled()
+    await patch({ change: 'append', rowId: row.id, field: 'text', text: ' paragraph' })
+    await settled()
+    assert.equal(await chat.page.evaluate(() => getSelection()?.toString()), 'first words')
+    assert.match((await chat.page.locator('.markdown').textContent()) ?? '', /more of them.*Another paragraph/s)
+  })
+
+  test('does not move when a code block closes', async () => {
+    const row = text('Code:\n\n```ts\nconst a = 1\n', { isStreaming: true })
+    await show([prompt('a'), row], running)
+    const height = () => chat.page.locator('.code-block').evaluate((block) => block.getBoundingClientRect().height)
+    const before = await height()
+    await patch({ change: 'append', rowId: row.id, field: 'text', text: '```\n' })
+    await chat.page.locator('.hljs-keyword').waitFor()
+    assert.equal(await height(), before)
+  })
+})
+
+describe('a long talk', () => {
+  const many = (from: number, count: number) => Array.from({ length: count }, (_, index): Row => ({ ...text(`Row ${from + index} ${'word '.repeat((from + index) % 40)}`), id: `long-${from + index}`, turn: 1 }))
+  const scroll = (top: number) => chat.page.locator('.log').evaluate((log, top) => void (log.scrollTop = top), top)
+  const isAtEnd = () => chat.page.locator('.log').evaluate((log) => log.scrollHeight - log.clientHeight - log.scrollTop < 2)
+  /** Where a row is on screen. */
+  const topOf = (words: string) => chat.page.locator('.markdown p', { hasText: words }).first().evaluate((element) => Math.round(element.getBoundingClientRect().top))
+
+  test('follows its end, lets go when the person scrolls up, and comes back with a count', async () => {
+    await show(many(0, 60), running)
+    await settled()
+    assert.equal(await isAtEnd(), true)
+    await chat.page.locator('.log').hover()
+    await chat.page.mouse.wheel(0, -400)
+    await settled()
+    await patch(...many(60, 3).map((row): ViewChange => ({ change: 'row', row })))
+    await settled()
+    assert.equal(await isAtEnd(), false)
+    const jump = chat.page.getByRole('button', { name: /Jump to latest/ })
+    assert.match((await jump.textContent()) ?? '', /3$/)
+    await jump.click()
+    await settled()
+    assert.equal(await isAtEnd(), true)
+    assert.equal(await jump.count(), 0)
+  })
+
+  test('keeps its place when older rows come in', async () => {
+    await show(many(100, 60), {}, 100)
+    await settled()
+    await scroll(0)
+    await settled()
+    assert.deepEqual(await postedOf('load-older'), [{ type: 'load-older', before: 100, count: 200 }])
+    const before = await topOf('Row 102 ')
+    await chat.post({ type: 'older-rows', frame: (frame += 1), window: { rows: many(0, 100), firstIndex: 0, total: 160 } })
+    await settled()
+    assert.ok(Math.abs((await topOf('Row 102 ')) - before) <= 30, 'only the line that said it was loading may go')
+  })
+
+  test('keeps its place when something above it opens', async () => {
+    await show(many(0, 80))
+    await settled()
+    await scroll(1_500)
+    await settled()
+    const words = await chat.page.evaluate(() => {
+      const box = document.querySelector('.log')!.getBoundingClientRect()
+      const first = [...document.querySelectorAll('.markdown p')].find((element) => element.getBoundingClientRect().top > box.top + 100)
+      return first!.textContent.split(' ').slice(0, 2).join(' ') + ' '
+    })
+    const before = await topOf(words)
+    const row = Number(words.split(' ')[1]) - 6
+    await patch({ change: 'row', row: { ...text(`Row ${row} ${'grown '.repeat(200)}`), id: `long-${row}`, turn: 1 } })
+    await settled()
+    assert.ok(Math.abs((await topOf(words)) - before) <= 1)
+  })
+
+  test('stands where it was after a reload of the page', async () => {
+    await show(many(0, 80))
+    await settled()
+    await scroll(900)
+    await chat.page.waitForTimeout(400)
+    const saved = await chat.page.evaluate(() => window.harness.state)
+    const first = await chat.page.locator('.log').evaluate((log) => log.scrollTop)
+    await chat.reload(saved)
+    await show(many(0, 80))
+    await settled()
+    const now = await chat.page.evaluate(() => {
+      const box = document.querySelector('.log')!.getBoundingClientRect()
+      return [...document.querySelectorAll('.markdown p')].find((element) => element.getBoundingClientRect().bottom > box.top)!.textContent.slice(0, 8)
+    })
+    assert.ok(first > 0 && /^Row \d/.test(now) && Number(/\d+/.exec(now)![0]) > 3, now)
+  })
+})
+
+test('a row that cannot be drawn says so, and the rest of the talk stands', async () => {
+  // A card that no version of the protocol has, as a broken host could send.
+  const broken = { ...tool('x', null, null), result: { card: 'hologram' }, state: 'ok' } as unknown as Row
+  await show([prompt('before'), broken, text('after')])
+  await chat.page.getByText('This part could not be drawn').waitFor()
+  await chat.page.getByText('after').waitFor()
+  await chat.page.getByRole('button', { name: 'Reload view' }).click()
+  assert.equal((await postedOf('reload-view')).length, 1)
+  assert.equal((await postedOf('view-error')).length, 1)
+})
+
+test('a lost frame makes the view ask for everything', async () => {
+  await show([prompt('a')])
+  frame = 5
+  await patch({ change: 'rows-total', total: 9 })
+  await settled()
+  assert.equal((await postedOf('need-snapshot')).length, 1)
+})
+
+test('an ended turn shows its files and folds by its foot', async () => {
+  await show([prompt('a'), ...['1', '2', '3', '4', '5', '6', '7'].map((word) => text(`Interim ${word}`)), text('Answer'), turnEnd({ changedFiles: [{ path: 'src/a.ts', added: 1, removed: 2 }] })])
+  await chat.page.getByRole('button', { name: 'src/a.ts' }).click()
+  await chat.page.getByRole('button', { name: 'Review' }).click()
+  assert.deepEqual(await postedOf('review-turn'), [
+    { type: 'review-turn', turn: 1, path: 'src/a.ts' },
+    { type: 'review-turn', turn: 1 },
+  ])
+  await chat.page.getByRole('button', { name: '4 steps' }).click()
+  await chat.page.getByText('Worked for 18 s').waitFor()
+  assert.equal(await chat.page.getByText('Interim 3').count(), 0)
+  await chat.page.getByText('Answer').waitFor()
+})
