@@ -261,6 +261,26 @@ describe('a file that is open in the editor', () => {
     }
   })
 
+  it('that the person renames, alone or with its folder, is told under both real paths', async () => {
+    const told: string[] = []
+    const undo = files.onDidRename((from, to) => told.push(`${from} > ${to}`))
+    const rename = async (from: string, to: string) => {
+      const edit = new vscode.WorkspaceEdit()
+      edit.renameFile(vscode.Uri.file(join(folder, from)), vscode.Uri.file(join(folder, to)))
+      ok(await vscode.workspace.applyEdit(edit))
+      for (let waited = 0; !told.some((line) => line.endsWith(join(folder, to))) && waited < 5_000; waited += 50) await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    try {
+      await put('before.txt', 'a\n')
+      await mkdir(join(folder, 'old'))
+      await rename('before.txt', 'after.txt')
+      await rename('old', 'new')
+      deepEqual(told, [`${join(folder, 'before.txt')} > ${join(folder, 'after.txt')}`, `${join(folder, 'old')} > ${join(folder, 'new')}`])
+    } finally {
+      undo()
+    }
+  })
+
   it('in an encoding of the editor is read and written in it', async () => {
     const settings = vscode.workspace.getConfiguration('files')
     await settings.update('encoding', 'windows1251', vscode.ConfigurationTarget.Global)
