@@ -7,6 +7,7 @@ import type { ModelAdapter } from './core/model/contract.ts'
 import { modelProvidersPlugin } from './core/model/providers-plugin.ts'
 import { modelsPlugin } from './core/model/registry.ts'
 import { policyPlugin } from './core/policy/plugin.ts'
+import { policyRequired } from './core/policy/required.ts'
 import { secretRedaction } from './core/policy/redact-secrets.ts'
 import { searchWithoutSecrets } from './core/policy/search-without-secrets.ts'
 import { createPresetsPlugin } from './core/presets/service.ts'
@@ -73,6 +74,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
         }),
     }),
 
+    policyRequired,
     policyPlugin({
       dispatch, source: world.settings, workspace, files, machine, logger,
       shellSyntax: world.shellSyntax,

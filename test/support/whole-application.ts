@@ -26,7 +26,7 @@ export interface WholeApplication extends Application {
 }
 
 /** The composed application over this machine's disk and programs, in a folder of its own; settings and secrets are in memory. */
-export async function wholeApplication(options: { readonly settings?: SettingValues; readonly secrets?: Readonly<Record<string, string>> } = {}): Promise<WholeApplication> {
+export async function wholeApplication(options: { readonly settings?: SettingValues; readonly secrets?: Readonly<Record<string, string>>; readonly alter?: (world: Capabilities) => Capabilities } = {}): Promise<WholeApplication> {
   const home = await realpath(await mkdtemp(join(tmpdir(), 'bosun-whole-')))
   const folder = await realpath(await mkdtemp(join(home, 'work-')))
   const settings = memorySettings(options.settings)
@@ -53,7 +53,8 @@ export async function wholeApplication(options: { readonly settings?: SettingVal
     shellSyntax: createBashSyntax(),
     workspace,
   }
-  let application = compose(world)
+  const altered = options.alter?.(world) ?? world
+  let application = compose(altered)
   return {
     ...application,
     folder,
@@ -61,7 +62,7 @@ export async function wholeApplication(options: { readonly settings?: SettingVal
     logger,
     async restart() {
       await application.dispose()
-      application = compose(world)
+      application = compose(altered)
       return application
     },
     async dispose() {
