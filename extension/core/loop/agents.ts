@@ -75,7 +75,13 @@ class LiveAgents implements Agents {
     // A preset that does not exist is found out before a session is made.
     this.#ctx.presets.scopeOf(preset)
     const session = await this.#ctx.sessions.create({ cwd, agentPreset: preset })
-    return this.#publish({ session, preset, options, source: 'startup', owner, setUp })
+    try {
+      return await this.#publish({ session, preset, options, source: 'startup', owner, setUp })
+    } catch (error) {
+      // What its set-up wrote goes too: nobody ever saw this session.
+      if (session.length > 0) await this.#contained(session.id, this.#ctx.sessions.remove(session.id))
+      throw error
+    }
   }
 
   async resume(sessionId: string, setUp?: AgentSetUp): Promise<Agent> {

@@ -31,6 +31,18 @@ describe('creation', () => {
   const rows: readonly [string, (rig: LoopRig) => Promise<unknown>][] = [
     ['its set-up fails', (rig) => rig.agents.create({ cwd: '/w', preset: 'all', setUp: () => Promise.reject(new Error('no')) })],
     [
+      'its set-up fails after it wrote something',
+      (rig) =>
+        rig.agents.create({
+          cwd: '/w',
+          preset: 'all',
+          setUp: ({ session }) => {
+            session.append({ type: 'session/title', data: { title: 'child', messageSeqs: [], source: { kind: 'fallback' } } })
+            throw new Error('no')
+          },
+        }),
+    ],
+    [
       'a listener vetoes the agent',
       (rig) => {
         rig.ctx.on('agent/created', () => {
