@@ -185,7 +185,7 @@ export function createJudge(parts: Parts): Judge {
   /** `places`: whatever in the arguments may be a path. */
   function decideUnknown(whole: Case, places: readonly Place[]): PreExecuteDecision {
     const { exec, mode, folders } = whole
-    const hard = closed(places) ?? ruled(whole, [])
+    const hard = closed(places) ?? ruled(whole, places, exec.name)
     if (hard !== null) return hard
     if (mode === 'danger-full-access' || isAllowed(whole, [])) return allow
     const details = { effect: `Use the tool \`${exec.name}\``, why: 'Bosun does not know what it does.' }
@@ -205,7 +205,9 @@ export function createJudge(parts: Parts): Judge {
     const broad = script === null ? null : patternForSecret(script, settings.get(specs.permissionsSensitivePaths))
     if (broad !== null) return deny(`${broad} may stand for what looks like a secret and is closed to every tool. Name the files that you mean.`)
     const commands = script?.commands ?? []
-    const refused = ruledShell(whole, effect.command, commands, named.map((text) => absolutePath(text, workdir, style)))
+    // Links are followed only where a rule on paths may want to know.
+    const isRuledByPath = whole.rules.some((rule) => rule.path !== null && rule.decision !== 'allow' && isForTool(rule, exec.name))
+    const refused = ruledShell(whole, effect.command, commands, isRuledByPath ? await placesOf(named, workdir, exec.signal) : [])
     if (refused !== null) return refused
 
     const facts = script === null ? null : judgeScript(script)
@@ -292,18 +294,18 @@ export function createJudge(parts: Parts): Judge {
   const holdsIn = ({ folder }: Rule, folders: readonly string[]) => folder === null || folders.some((path) => isWithin(path, folder, style))
 
   /** A rule that denies or wants to be asked. A rule on the paths of a tool holds for each of them. */
-  function ruled(whole: Case, places: readonly Place[]): PreExecuteDecision | null {
+  function ruled(whole: Case, places: readonly Place[], subject = places[0]?.spelling ?? whole.exec.name): PreExecuteDecision | null {
     const { exec, rules, folders } = whole
-    const fits = (rule: Rule) => isForTool(rule, exec.name) && rule.command === null && (rule.path === null || places.some((place) => fitsPath(rule.path ?? '', place, folders)))
-    return strict(whole, rules.filter(fits), places[0]?.spelling ?? exec.name)
+    const fits = (rule: Rule) => isForTool(rule, exec.name) && rule.command === null && (rule.path === null || places.some((place) => concernsPath(rule.path ?? '', place, folders)))
+    return strict(whole, rules.filter(fits), subject)
   }
 
   /** As above; a rule on paths holds for every file that the command names. */
-  function ruledShell(whole: Case, command: string, commands: readonly ShellCommand[], named: readonly string[]): PreExecuteDecision | null {
+  function ruledShell(whole: Case, command: string, commands: readonly ShellCommand[], named: readonly Place[]): PreExecuteDecision | null {
     const { exec, rules, folders } = whole
     const fits = ({ command: words, path, ...rule }: Rule) => {
       if (!isForTool(rule, exec.name)) return false
-      if (path !== null) return named.some((name) => fitsPath(path, { spelling: name, path: name, realPath: name }, folders))
+      if (path !== null) return named.some((place) => concernsPath(path, place, folders))
       return words === null || commands.some((one) => matchesCommand(words, one)) || (words.words.length === 1 && words.words[0] === command)
     }
     return strict(whole, rules.filter(fits), command)
@@ -333,12 +335,20 @@ export function createJudge(parts: Parts): Judge {
     return exact.some(({ command: rule }) => rule?.words.length === 1 && rule.words[0] === command && commands.length !== 1) || (commands.length === 1 && commands.every(fits))
   }
 
+  /** For a rule that allows: both names of a file must fit, so that a link out of an allowed folder opens nothing. */
   function fitsPath(pattern: string, { path, realPath }: Place, folders: readonly string[]): boolean {
-    const isAbsolute = /^([a-z]:)?[/\\]/i.test(pattern)
+    return fitsName(pattern, realPath, folders) && (!isAbsolutePattern(pattern) || fitsName(pattern, path, folders))
+  }
+
+  /** For a rule that denies or wants to be asked: one name is enough, so that a link is no way around it. */
+  function concernsPath(pattern: string, { path, realPath }: Place, folders: readonly string[]): boolean {
+    return fitsName(pattern, path, folders) || fitsName(pattern, realPath, folders)
+  }
+
+  function fitsName(pattern: string, name: string, folders: readonly string[]): boolean {
     const matches = pathMatcher([pattern.includes('/') ? pattern : `**/${pattern}`], style)
-    // Both names of a file must fit, so that a link out of an allowed folder opens nothing.
-    if (isAbsolute) return matches(path) !== null && matches(realPath) !== null
-    return folders.some((folder) => isWithin(realPath, folder, style) && matches(relativeTo(realPath, folder, style)) !== null)
+    if (isAbsolutePattern(pattern)) return matches(name) !== null
+    return folders.some((folder) => isWithin(name, folder, style) && matches(relativeTo(name, folder, style)) !== null)
   }
 
   function ask({ exec }: Case, details: ApprovalDetails): PreExecuteDecision {
@@ -381,6 +391,8 @@ function pathsIn(args: Json): readonly string[] {
   }
   return [...found]
 }
+
+const isAbsolutePattern = (pattern: string) => /^([a-z]:)?[/\\]/i.test(pattern)
 
 const isForTool = ({ tool }: Pick<Rule, 'tool'>, name: string) => tool === name || tool === '*'
 

@@ -270,6 +270,12 @@ describe('rules of the person', () => {
   ]
   it.each(rows)('%s: %s', async (_name, command, rules, decision) => expect(await bash(command, { rules })).toEqual(decision === 'allow' ? 'allow' : starts(decision)))
 
+  it('that deny paths reach the files of a command by each of their names', async () => {
+    const world = (path: string): World => ({ links: { '/home/me/web/link': '/home/me/web/vault' }, mode: 'danger-full-access', rules: [{ tool: '*', path, decision: 'deny' }] })
+    expect(await Promise.all(['vault/**', 'link/**', '/home/me/web/vault/**'].map((path) => bash('cat link/a', world(path))))).toEqual(Array(3).fill(starts('deny: A rule')))
+    expect(await bash('cat other/a', world('vault/**'))).toBe('allow')
+  })
+
   it('in the workspace’s settings may forbid and never allow', async () => {
     expect(await bash('npm test', { workspaceRules: [npm] })).toEqual(starts('ask: '))
     expect(await bash('ls', { workspaceRules: [{ tool: 'bash', match: 'ls *', decision: 'deny' }] })).toEqual(starts('deny: '))
@@ -299,6 +305,10 @@ describe('files', () => {
     ['read', '.env.example', {}, 'allow'],
     ['read', 'src/a.ts', { rules: [{ tool: 'read', path: '*.ts', decision: 'deny' }] }, 'deny: '],
     ['read', 'src/a.ts', { rules: [{ tool: 'read', path: 'src/**', decision: 'ask' }] }, 'must ask: '],
+    ['read', 'out/hosts', { links, rules: [{ tool: 'read', path: 'out/**', decision: 'deny' }] }, 'deny: A rule'],
+    ['read', 'out/hosts', { links, rules: [{ tool: 'read', path: '/etc/**', decision: 'deny' }] }, 'deny: A rule'],
+    ['read', 'out/hosts', { links, mode: 'danger-full-access', rules: [{ tool: '*', path: '/etc/**', decision: 'ask' }] }, 'must ask: '],
+    ['edit', 'src/lib/a.ts', { links, rules: [{ tool: 'edit', path: 'src/**', decision: 'deny' }] }, 'deny: A rule'],
     ['read', 'src/a.ts', { mode: 'read-only' }, 'allow'],
     ['edit', 'src/a.ts', {}, 'ask: Change `src/a.ts`: No rule of yours allows changing this file.'],
     ['write', 'new.md', {}, 'ask: Write `new.md`: No rule of yours allows changing this file.'],
@@ -376,6 +386,11 @@ describe('modes', () => {
     'tools that nobody knows may be told of secrets in words: %j',
     async (args) => expect(brief(await setUp({ mode: 'danger-full-access' }).decide('foreign', args))).toBe('allow'),
   )
+  it('tools that nobody knows are held to rules on paths', async () => {
+    const world = { mode: 'danger-full-access', rules: [{ tool: '*', path: 'vault/**', decision: 'deny' }] } as const
+    const { decide } = setUp(world)
+    expect([brief(await decide('foreign', { target: { file: 'vault/a' } })), brief(await decide('foreign', { target: { file: 'open/a' } }))]).toEqual([starts('deny: A rule'), 'allow'])
+  })
   it('tools that nobody knows ask by their name', async () => {
     const asked = await setUp().decide('mcp__mail', {})
     expect(brief(asked)).toBe('ask: Use the tool `mcp__mail`: Bosun does not know what it does.')
