@@ -146,6 +146,13 @@ export function eolFrom({ lf, crlf }: { readonly lf: number; readonly crlf: numb
   return lf > 0 ? 'lf' : 'none'
 }
 
+/**
+ * A whole new text with the line ends of the one it replaces: LF becomes CRLF where every line ended so.
+ * A text that brings a CRLF of its own says what it wants and stays as it is.
+ */
+export const withLineEnds = (eol: TextForm['eol'], text: string): string =>
+  eol === 'crlf' && !text.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text
+
 const eolOf = (text: string) => eolFrom(countLineEnds(text))
 
 const carriageReturn = 13

@@ -117,6 +117,7 @@ export type Expectation = { readonly kind: 'absent' } | { readonly kind: 'versio
 
 export interface WriteChange {
   readonly target: FileTarget
+  /** Whole; where it brings no CRLF, the CRLF of the file it replaces is kept. */
   readonly text: string
   readonly expect: Expectation
   /** Name of the undo stop, such as "Bosun: write a.ts". */

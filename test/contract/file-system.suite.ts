@@ -233,7 +233,12 @@ export function fileSystemContract({ describe, it, create }: FileSystemEnv): voi
     it('a mark that comes with the text is not doubled', () => check(bytesOf(mark, 'old'), '\u{FEFF}é', bytesOf(mark, 'é')))
     it('keeps UTF-16', () => check(bytesOf(utf16('old')), 'a😀\n', bytesOf(utf16('a😀\n')), { before: 'old' }))
     it('keeps Latin-1', () => check(bytesOf([0xe9]), 'ü\n', bytesOf([0xfc], '\n'), { before: 'é' }))
-    it('line ends stay as they are sent', () => check(bytesOf('a\r\n'), 'a\nb\r\n', bytesOf('a\nb\r\n')))
+    it('keeps CRLF where every line ended so, for a text that brings none', () =>
+      check(bytesOf('a\r\nb\r\n'), 'c\nb\n\n', bytesOf('c\r\nb\r\n\r\n'), { before: 'a\r\nb\r\n', wasReformatted: false }))
+    it('keeps CRLF in UTF-16, too', () => check(bytesOf(utf16('a\r\n')), 'b\n', bytesOf(utf16('b\r\n'))))
+    it('line ends that come with a text stay as they are sent', () => check(bytesOf('a\r\n'), 'a\nb\r\n', bytesOf('a\nb\r\n')))
+    it('line ends of a file that mixes them are no guide', () => check(bytesOf('a\r\nb\n'), 'a\nc\n', bytesOf('a\nc\n')))
+    it('LF gives way to the CRLF of a text', () => check(bytesOf('a\n'), 'a\r\n', bytesOf('a\r\n')))
     it('makes the folders on the way', () =>
       withWorld(async (world) => {
         await write(world, 'x/y/z', 'a')

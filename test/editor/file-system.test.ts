@@ -204,6 +204,37 @@ describe('a file that is open in the editor', () => {
     })
   }
 
+  for (const isDirty of [false, true]) {
+    it(`written whole keeps its CRLF, changing only what differs${isDirty ? ', beside unsaved text' : ''}`, async () => {
+      const editor = await open(await put('crlf.txt', lines(20, '\r\n')))
+      if (isDirty) await type(editor, 0, 'mine ')
+      const target = await files.resolve('crlf.txt', folder)
+      const { text, version } = await files.readText(target, { maxBytes })
+      const wanted = text.replace('line 3\r\n', 'third\r\nmore\r\n')
+      const changes: number[] = []
+      const listener = vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (document === editor.document) changes.push(...contentChanges.map(({ rangeLength }) => rangeLength))
+      })
+      const outcome = await files.writeText({ target, text: wanted.replaceAll('\r\n', '\n'), expect: { kind: 'version', version }, label: 'Bosun: write' })
+      listener.dispose()
+      deepEqual([editor.document.getText(), outcome.after, outcome.isUnsaved], [wanted, wanted, isDirty])
+      equal(await onDisk('crlf.txt'), isDirty ? lines(20, '\r\n') : wanted)
+      ok(changes.length > 0 && Math.max(...changes) < 20, `only the changed line: ${changes.join(', ')}`)
+    })
+  }
+
+  it('that is new has the line ends that the editor is set to', async () => {
+    const settings = vscode.workspace.getConfiguration('files')
+    await settings.update('eol', '\r\n', vscode.ConfigurationTarget.Global)
+    try {
+      const target = await files.resolve('new-crlf.txt', folder)
+      const outcome = await files.writeText({ target, text: 'a\nb\n', expect: { kind: 'absent' }, label: 'Bosun: write' })
+      deepEqual([outcome.after, await onDisk('new-crlf.txt')], ['a\r\nb\r\n', 'a\r\nb\r\n'])
+    } finally {
+      await settings.update('eol', undefined, vscode.ConfigurationTarget.Global)
+    }
+  })
+
   it('keeps its mode, and a link stays a link', async () => {
     await put('script.sh', 'echo a\n')
     await chmod(join(folder, 'script.sh'), 0o755)

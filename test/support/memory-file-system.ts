@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
-import { applyEdits, decodeText, editBytes, encodeText, utf8, type Encoded } from '../../extension/base/encoding.ts'
+import { applyEdits, decodeText, editBytes, encodeText, utf8, withLineEnds, type Encoded } from '../../extension/base/encoding.ts'
 import { LineWindowScanner } from '../../extension/base/line-window.ts'
 import {
   danglingLink,
@@ -111,7 +111,7 @@ export class MemoryFileSystem implements FileSystem {
     const decoded = current && decodeText(current)
     const codec = decoded?.codec ?? utf8
     const brings = codec.label.startsWith('utf') && text.startsWith('\u{FEFF}')
-    const after = brings ? text.slice(1) : text
+    const after = withLineEnds(decoded?.form.eol ?? 'none', brings ? text.slice(1) : text)
     return this.#publish(target, { before: decoded?.text ?? null, after, encoding: codec.label, encoded: encodeText(after, codec, brings || (decoded?.form.hasBom ?? false)) })
   }
 

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { access, lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve as joinPath } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { applyEdits, decodeText, editBytes, encodeText, readingsOf, sniffBytes, utf8, type Encoded } from '../../base/encoding.ts'
+import { applyEdits, decodeText, editBytes, encodeText, readingsOf, sniffBytes, utf8, withLineEnds, type Encoded } from '../../base/encoding.ts'
 import {
   ioError,
   notText,
@@ -118,7 +118,7 @@ export class NodeFileSystem implements FileSystem {
       const codec = decoded?.codec ?? utf8
       // A mark at the start of the text is no content: it says how the file wants to be stored.
       const brings = codec.label.startsWith('utf') && text.startsWith('\u{FEFF}')
-      const after = brings ? text.slice(1) : text
+      const after = withLineEnds(decoded?.form.eol ?? 'none', brings ? text.slice(1) : text)
       const encoded = encodeText(after, codec, brings || (decoded?.form.hasBom ?? false))
       return { before: decoded?.text ?? null, after, encoding: codec.label, encoded }
     })

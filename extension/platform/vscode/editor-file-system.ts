@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { minimatch } from 'minimatch'
 import * as vscode from 'vscode'
-import { applyEdits, type Encoded } from '../../base/encoding.ts'
+import { applyEdits, countLineEnds, eolFrom, withLineEnds, type Encoded } from '../../base/encoding.ts'
 import { LineWindowScanner } from '../../base/line-window.ts'
 import {
   fileAborted,
@@ -33,7 +33,7 @@ import {
 import type { Undo } from '../../base/undo.ts'
 import { minimalEdits } from './minimal-edits.ts'
 import { OpenDocuments } from './open-documents.ts'
-import { decodeStored, encodeAs, encodeNew, formOf, isSameForm, type StoredText } from './stored-text.ts'
+import { decodeStored, encodeAs, encodeNew, eolOfNew, formOf, isSameForm, type StoredText } from './stored-text.ts'
 
 /** From this size on a window of lines is streamed from the disk. */
 const STREAM_FROM_BYTES = 4 * 1024 * 1024
@@ -143,14 +143,15 @@ export class EditorFileSystem implements FileSystem {
 
   writeText(change: WriteChange): Promise<ChangeOutcome> {
     return this.#change(change, {
-      inDocument: (before) => minimalEdits(before, change.text),
+      inDocument: (before) => minimalEdits(before, withLineEnds(eolFrom(countLineEnds(before)), change.text)),
       onDisk: async (stored, uri) => {
         if (stored === null) {
-          const { encoding, encoded } = await encodeNew(change.text, uri)
-          return { after: withoutMark(change.text), encoding, encoded }
+          const text = withLineEnds(eolOfNew(uri), change.text)
+          const { encoding, encoded } = await encodeNew(text, uri)
+          return { after: withoutMark(text), encoding, encoded }
         }
         const isMarkable = stored.form.encoding.startsWith('utf')
-        const after = isMarkable ? withoutMark(change.text) : change.text
+        const after = withLineEnds(stored.form.eol, isMarkable ? withoutMark(change.text) : change.text)
         return { after, encoding: stored.form.encoding, encoded: await stored.encode(after) }
       },
       // The document cannot be given a mark that it has not got.

@@ -56,6 +56,9 @@ export async function encodeNew(text: string, uri: vscode.Uri): Promise<{ readon
   return { encoding: label, encoded: await encodeAs(content, label) }
 }
 
+/** The line end that the person set for new files; by default a text has its own. */
+export const eolOfNew = (uri: vscode.Uri): TextForm['eol'] => (vscode.workspace.getConfiguration('files', uri).get('eol') === '\r\n' ? 'crlf' : 'none')
+
 /** The bytes of `text` in one of the editor's encodings, or the first character that it cannot hold. */
 export async function encodeAs(text: string, encoding: string): Promise<Encoded> {
   const bytes = await vscode.workspace.encode(text, { encoding })

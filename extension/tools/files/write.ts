@@ -16,11 +16,18 @@ export function createWrite(needs: FileToolNeeds): ToolDefinition {
     output: {
       schema: {
         type: 'object',
-        properties: { operation: { type: 'string', enum: ['create', 'update'], required: true }, ...changeProperties },
+        properties: { operation: { type: 'string', enum: ['create', 'update'], required: true }, ...changeProperties, keepsCrlf: { type: 'boolean', const: true } },
         additionalProperties: false,
       },
       render: (_args, value) => [
-        { type: 'text', text: [value.operation === 'create' ? `Created ${value.path}.` : `Replaced the content of ${value.path}.`, ...changeNotes(value)].join('\n') },
+        {
+          type: 'text',
+          text: [
+            value.operation === 'create' ? `Created ${value.path}.` : `Replaced the content of ${value.path}.`,
+            ...(value.keepsCrlf ? ['Its lines end in CRLF, as they did before.'] : []),
+            ...changeNotes(value),
+          ].join('\n'),
+        },
       ],
       presentationMeta: (_args, value) => changeMeta(value, value.operation),
     },
@@ -36,7 +43,8 @@ export function createWrite(needs: FileToolNeeds): ToolDefinition {
       const outcome: ChangeOutcome = await files.writeText({ target, text: content, expect, label: `Bosun: write ${file_path}`, signal: exec.signal })
       observations.observe(exec.agent, target, { version: outcome.version })
       const operation: 'create' | 'update' = stat === null ? 'create' : 'update'
-      return { operation, ...changeFacts({ path: file_path, target, outcome, intended: toLf(content), beforeImage }) }
+      const keepsCrlf = operation === 'update' && outcome.form.eol === 'crlf' && !content.includes('\r\n')
+      return { operation, ...(keepsCrlf && { keepsCrlf }), ...changeFacts({ path: file_path, target, outcome, intended: toLf(content), beforeImage }) }
     },
     presentCall,
     presentResult,

@@ -221,6 +221,14 @@ describe('write', () => {
     await write('a', '')
     expect(await contentOf('a')).toBe('')
   })
+  it('keeps the CRLF of a file, and says so', async () => {
+    await put('a', 'old\r\nsame\r\n')
+    const { read, write } = await bench()
+    await read('a')
+    const result = await write('a', 'new\nsame\n')
+    expect([await contentOf('a'), textOf(result)]).toEqual(['new\r\nsame\r\n', 'Replaced the content of a.\nIts lines end in CRLF, as they did before.'])
+    expect(outcomeOf(result)).toMatchObject({ before: 'old\nsame\n', after: 'new\nsame\n', added: 1, removed: 1, keepsCrlf: true })
+  })
   it('writes line ends as they are sent, gives texts with \\n', async () => {
     const { write } = await bench()
     expect(outcomeOf(await write('a', 'x\r\ny'))).toMatchObject({ after: 'x\ny' })
