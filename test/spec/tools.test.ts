@@ -45,6 +45,12 @@ describe('a result', () => {
     expect(textOf(await run('read', { file_path: path, offset: 9_999, limit: 1 }))).toContain('\n9999: 9999\n')
     expect(textOf(await run('grep', { pattern: '^10345$', path }))).toContain('Line 10345: 10345')
   })
+  it('too long, with a known shape of a secret in it, is cut and saved without that', async () => {
+    const text = textOf(await bash("head -c 60000 /dev/zero | tr '\\0' x; echo; printf 'ghp_%s\\n' aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3aB3"))
+    expect(bytesOf(text)).toBeLessThanOrEqual(50_000)
+    expect(text).toContain('\n[GitHub token left out]\n')
+    expect((await readFile(pathIn(text), 'utf8')).replaceAll('x', '')).toBe('\n[GitHub token left out]\n')
+  })
   it('of a program in Code Mode stays whole', async () => {
     const result = await bash('head -c 60000 /dev/zero | tr "\\0" x', { parent: { id: 'program' } })
     expect(textOf(result)).toBe('x'.repeat(60_000))

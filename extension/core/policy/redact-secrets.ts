@@ -1,5 +1,7 @@
 import type { Json } from '../../base/json.ts'
 import type { Plugin } from '../kernel/plugin.ts'
+import type { ToolContent } from '../log/message.ts'
+import type { ToolResult } from '../tools/definition.ts'
 import type {} from '../tools/service.ts'
 
 /** Shapes of keys and tokens that their issuers publish, so that nothing else is taken for one. */
@@ -23,23 +25,42 @@ export function redactSecrets(text: string): string {
   return shapes.reduce((left, { name, pattern }) => left.replace(pattern, `[${name} left out]`), text)
 }
 
-/** Takes known shapes of secrets out of what programs print, before programs and models see it. Source: design 6.2. */
+/**
+ * Takes known shapes of secrets out of what programs print, before programs, cards, files and models see it.
+ *
+ * Done around the body, so that whatever looks at the result later, a cap on its size too, sees the one that stays.
+ * What a listener puts in its place is looked at as well.
+ * Source: design 6.2.
+ */
 export const secretRedaction: Plugin = {
   name: 'secret-redaction',
   apply(ctx) {
-    ctx.on('tools/post-execute', async (exec, result, next) => {
+    ctx.on('tools/execute', async (exec, next) => {
+      const result = await next()
+      return outputTools.has(exec.name) ? withoutSecrets(result) : result
+    })
+    ctx.on('tools/post-execute', async (exec, _result, next) => {
       const decision = await next()
-      if (!outputTools.has(exec.name) || decision.kind !== 'accept' || decision.content !== undefined) return decision
-      if (result.isError) {
-        const content = result.content.map((part) => (part.type === 'text' ? { ...part, text: redactSecrets(part.text) } : part))
-        return result.content.some((part, at) => part.type === 'text' && part.text !== (content[at] as typeof part).text) ? { ...decision, content } : decision
-      }
-      const before = decision.value ?? result.value
-      const value = redacted(before)
-      return value === before ? decision : { ...decision, value }
+      if (!outputTools.has(exec.name) || decision.kind !== 'accept') return decision
+      if (decision.value !== undefined) return { ...decision, value: redacted(decision.value) }
+      return decision.content === undefined ? decision : { ...decision, content: decision.content.map(redactedPart) }
     })
   },
 }
+
+/** The same object when nothing was found in it. */
+function withoutSecrets(result: ToolResult): ToolResult {
+  if (!result.isError) {
+    const value = redacted(result.value)
+    return value === result.value ? result : { ...result, value }
+  }
+  const message = redactSecrets(result.error.message)
+  const meta = result.meta === undefined ? undefined : redacted(result.meta)
+  if (message === result.error.message && meta === result.meta) return result
+  return { ...result, error: { ...result.error, message }, content: result.content.map(redactedPart), ...(meta !== undefined && { meta }) }
+}
+
+const redactedPart = (part: ToolContent): ToolContent => (part.type === 'text' ? { ...part, text: redactSecrets(part.text) } : part)
 
 /** The same object when nothing was found in it. */
 function redacted(value: Json): Json {

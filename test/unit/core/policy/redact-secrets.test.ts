@@ -30,28 +30,35 @@ describe('known shapes of secrets', () => {
 })
 
 describe('the output of programs', () => {
-  const check = async (name: string, result: ToolResult, listener?: PostExecuteDecision) => {
+  const setUp = async () => {
     const kernel = createKernel({ logger: createRecordingLogger() })
     await kernel.root.plugin(secretRedaction).ready
-    if (listener !== undefined) kernel.root.on('tools/post-execute', () => listener)
-    const exec: Execution = { callId: 'c', rootCallId: 'c', name, arguments: {}, token: { id: 't' }, signal: new AbortController().signal }
-    return kernel.dispatch.waterfall('tools/post-execute', null, [exec, result], () => Promise.resolve({ kind: 'accept' }))
+    return kernel
   }
+  const executionOf = (name: string): Execution => ({ callId: 'c', rootCallId: 'c', name, arguments: {}, token: { id: 't' }, signal: new AbortController().signal })
+  const run = async (name: string, result: ToolResult) => (await setUp()).dispatch.waterfall('tools/execute', null, [{ ...executionOf(name) }], () => Promise.resolve(result))
+  const decide = async (decision: PostExecuteDecision) =>
+    (await setUp()).dispatch.waterfall('tools/post-execute', null, [executionOf('bash'), success(null)], () => Promise.resolve(decision))
   const success = (value: Json): ToolResult => ({ isError: false, value, content: [] })
 
   it('loses them wherever they stand, and nothing else', async () => {
     const value = { exitCode: 0, stdout: { text: `x ${github}`, truncated: false }, lines: ['a', github], none: null }
-    expect(await check('bash', success(value))).toEqual({
-      kind: 'accept',
-      value: { exitCode: 0, stdout: { text: 'x [GitHub token left out]', truncated: false }, lines: ['a', '[GitHub token left out]'], none: null },
-    })
+    expect(await run('bash', success(value))).toEqual(
+      success({ exitCode: 0, stdout: { text: 'x [GitHub token left out]', truncated: false }, lines: ['a', '[GitHub token left out]'], none: null }),
+    )
   })
-  it('stays the very same without any', async () => expect(await check('bash', success({ text: 'x' }))).toEqual({ kind: 'accept' }))
-  it('of a failure loses them too', async () => {
-    const failure: ToolResult = { isError: true, error: { message: 'x' }, content: [{ type: 'text', text: `Error: ${github}` }] }
-    expect(await check('bash', failure)).toEqual({ kind: 'accept', content: [{ type: 'text', text: 'Error: [GitHub token left out]' }] })
+  it('stays the very same without any', async () => {
+    const results: readonly ToolResult[] = [success({ text: 'x' }), { isError: true, error: { message: 'x' }, content: [{ type: 'text', text: 'Error: x' }], meta: { output: 'x' } }]
+    for (const result of results) expect(await run('bash', result)).toBe(result)
   })
-  it('that another listener replaced is looked at as well', async () =>
-    expect(await check('bash', success('a'), { kind: 'accept', value: github })).toEqual({ kind: 'accept', value: '[GitHub token left out]' }))
-  it('is only that of programs: what is read is written back', async () => expect(await check('read', success({ text: github }))).toEqual({ kind: 'accept' }))
+  it('of a failure loses them too, in its card as well', async () => {
+    const failure = (word: string): ToolResult => ({ isError: true, error: { message: word, info: { name: 'E', code: 'ABORTED' } }, content: [{ type: 'text', text: `Error: ${word}` }], meta: { output: word } })
+    expect(await run('bash', failure(github))).toEqual(failure('[GitHub token left out]'))
+  })
+  it('that a listener replaced is looked at as well', async () => {
+    expect(await decide({ kind: 'accept', value: github })).toEqual({ kind: 'accept', value: '[GitHub token left out]' })
+    expect(await decide({ kind: 'accept', content: [{ type: 'text', text: github }] })).toEqual({ kind: 'accept', content: [{ type: 'text', text: '[GitHub token left out]' }] })
+    expect(await decide({ kind: 'block', feedback: 'no' })).toEqual({ kind: 'block', feedback: 'no' })
+  })
+  it('is only that of programs: what is read is written back', async () => expect(await run('read', success({ text: github }))).toEqual(success({ text: github })))
 })
