@@ -17,7 +17,7 @@ export type ValueSpec =
   | ({ readonly type: 'string'; readonly enum?: readonly string[]; readonly const?: string } & Annotations)
   | ({ readonly type: 'number' | 'integer'; readonly enum?: readonly number[]; readonly const?: number } & Annotations)
   | ({ readonly type: 'boolean'; readonly enum?: readonly boolean[]; readonly const?: boolean } & Annotations)
-  | ({ readonly type: 'null' } & Annotations)
+  | ({ readonly type: 'null'; readonly enum?: readonly null[]; readonly const?: null } & Annotations)
   | ({ readonly type: 'array'; readonly items?: ValueSpec } & Annotations)
   | ({ readonly type: 'object'; readonly properties?: PropertySpecs; readonly additionalProperties: boolean } & Annotations)
   /** Author-only: any JSON. */

@@ -286,6 +286,17 @@ describe('a failure', () => {
     await say('hi')
     expect(story()).toEqual(['turn 1', 'end error'])
   })
+  it.each(['agent/request', 'system-prompt/assemble'] as const)('of a listener of %s is the turn’s, and the next one goes well', async (point) => {
+    const { say, story, ctx } = await setUp({ answers: [sayText('ok'), sayText('ok')] })
+    const undo = ctx.on(point, () => {
+      throw new Error('listener broke')
+    })
+    await say('one')
+    expect(story().at(-1)).toBe('end error')
+    undo()
+    await say('two')
+    expect(story().slice(-2)).toEqual(['step end', 'end completed'])
+  })
   it.each([
     ['a stream without an end', [...textParts('half')], 'STREAM_CLOSED'],
     ['an answer of nothing', [{ type: 'finish' as const, reason: { kind: 'stop' as const } }], 'EMPTY_RESPONSE'],

@@ -12,6 +12,7 @@ describe('compiling', () => {
     check({ type: 'string', enum: ['a', 'b'], const: 'a', description: 'd', default: 'b', examples: ['a'] }, {
       type: 'string', enum: ['a', 'b'], const: 'a', description: 'd', default: 'b', examples: ['a'],
     }))
+  it('keeps literals of null, as of every scalar', () => expect(toJsonSchema({ type: 'null', enum: [null], const: null })).toEqual({ type: 'null', enum: [null], const: null }))
   it('turns required marks into a list', () =>
     check(
       { type: 'object', additionalProperties: false, properties: { a: { type: 'null', required: true }, b: { type: 'json' } } },
