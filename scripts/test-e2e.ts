@@ -47,7 +47,7 @@ async function runFiles(): Promise<number> {
   const stream = runTests({
     files,
     concurrency: 1,
-    timeout: 5 * 60_000,
+    timeout: 10 * 60_000,
     ...(values.grep === undefined ? {} : { testNamePatterns: [values.grep] }),
   })
   stream.on('test:pass', ({ details, skip }) => {

@@ -15,7 +15,7 @@ import { installVscodeServer, startVscodeServer, type VscodeServer } from './vsc
  *
  * Usage: `npm run test:editor -- [PART_OF_A_PATH] [--grep TITLE] [--verbose] [--no-build]`
  */
-const limitMs = 10 * 60_000
+const limitMs = 20 * 60_000
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {

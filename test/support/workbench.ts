@@ -90,7 +90,7 @@ export async function openWorkbench(options: WorkbenchOptions = {}): Promise<Wor
     browser = await chromium.launch({ executablePath, args: chromiumArgs })
     const page = await browser.newPage({ viewport: options.viewport ?? { width: 1280, height: 900 } })
     // A loaded machine with two cores takes long to draw a first window.
-    page.setDefaultTimeout(60_000)
+    page.setDefaultTimeout(120_000)
     const open = async () => {
       await page.goto(`${server.url}/?folder=${encodeURIComponent(folder)}`)
       await untilReady(page)
@@ -169,8 +169,8 @@ async function fillFolder(folder: string, { files = {}, isEmpty }: WorkbenchOpti
 
 /** The workbench is drawn and its extension host has answered. */
 async function untilReady(page: Page): Promise<void> {
-  await page.locator('.monaco-workbench').waitFor({ timeout: 60_000 })
-  await page.locator('.explorer-folders-view .monaco-list-row, .explorer-folders-view .monaco-list').first().waitFor({ timeout: 60_000 })
+  await page.locator('.monaco-workbench').waitFor({ timeout: 120_000 })
+  await page.locator('.explorer-folders-view .monaco-list-row, .explorer-folders-view .monaco-list').first().waitFor({ timeout: 120_000 })
 }
 
 /** A window that just opened may not know the extension's commands yet, and a list that stands open does not learn of them. */
