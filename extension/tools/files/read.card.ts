@@ -34,7 +34,7 @@ export function readMeta({ path, offset, lines, totalLines }: {
 
 export function presentCall({ file_path, offset, limit }: ReadArgs): ToolCallView {
   const range = offset === undefined && limit === undefined ? '' : limit === undefined ? ` (from line ${offset})` : ` (${offset ?? 1} - ${(offset ?? 1) + limit - 1})`
-  return { card: 'generic', title: `Read ${file_path}${range}`, kind: 'read', locations: [{ path: file_path, ...(offset !== undefined && { line: offset }) }] }
+  return { card: 'generic', title: `Read ${file_path}${range}`, kind: 'read', subject: file_path, locations: [{ path: file_path, ...(offset !== undefined && { line: offset }) }] }
 }
 
 export function presentResult(_args: ReadArgs, { isError, content, meta }: PresentedResult): ToolResultView | undefined {

@@ -9,11 +9,10 @@ export interface GlobArgs {
   readonly path?: string
 }
 
-export const presentCall = ({ pattern, path }: GlobArgs): ToolCallView => ({
-  card: 'generic',
-  title: path === undefined ? `Find ${pattern}` : `Find ${pattern} in ${path}`,
-  kind: 'search',
-})
+export function presentCall({ pattern, path }: GlobArgs): ToolCallView {
+  const subject = path === undefined ? pattern : `${pattern} in ${path}`
+  return { card: 'generic', title: `Find ${subject}`, kind: 'search', subject }
+}
 
 export function presentResult(_args: GlobArgs, { isError, content, meta }: PresentedResult): ToolResultView | undefined {
   if (isError) return { card: 'generic', content: textContent(content) }

@@ -10,11 +10,10 @@ export interface GrepCardArgs {
   readonly include?: string
 }
 
-export const presentCall = ({ pattern, path, include }: GrepCardArgs): ToolCallView => ({
-  card: 'generic',
-  title: `Search for ${pattern}${path === undefined ? '' : ` in ${path}`}${include === undefined ? '' : ` (${include})`}`,
-  kind: 'search',
-})
+export function presentCall({ pattern, path, include }: GrepCardArgs): ToolCallView {
+  const subject = `${pattern}${path === undefined ? '' : ` in ${path}`}${include === undefined ? '' : ` (${include})`}`
+  return { card: 'generic', title: `Search for ${subject}`, kind: 'search', subject }
+}
 
 export function presentResult(_args: GrepCardArgs, { isError, content, meta }: PresentedResult): ToolResultView | undefined {
   if (isError) return { card: 'generic', content: textContent(content) }

@@ -33,6 +33,8 @@ export class ListEngine {
   readonly #behind = signal(0)
   readonly #elements = new Map<string, HTMLElement>()
   readonly #keysOfElements = new WeakMap<Element, string>()
+  /** Drawn and not yet measured: read together once all are drawn, since each reading after a change costs a layout. */
+  readonly #unmeasured = new Set<HTMLElement>()
   readonly #observer: ResizeObserver
   readonly #onPlace: (place: ScrollPlace | null) => void
   #scroller: HTMLElement | null = null
@@ -100,9 +102,10 @@ export class ListEngine {
   mount(key: string, element: HTMLElement): () => void {
     this.#elements.set(key, element)
     this.#keysOfElements.set(element, key)
-    this.#offsets.setHeight(key, element.getBoundingClientRect().height)
+    this.#unmeasured.add(element)
     this.#observer.observe(element)
     return () => {
+      this.#unmeasured.delete(element)
       this.#observer.unobserve(element)
       if (this.#elements.get(key) === element) this.#elements.delete(key)
     }
@@ -112,6 +115,7 @@ export class ListEngine {
   settle(): void {
     const scroller = this.#scroller
     if (scroller === null) return
+    this.#measure()
     if (this.#isAtEnd.peek()) {
       const end = scroller.scrollHeight - scroller.clientHeight
       if (Math.abs(scroller.scrollTop - end) > 0.5) scroller.scrollTop = end
@@ -174,6 +178,14 @@ export class ListEngine {
       else if (this.#elements.get(key) === target) isChanged = this.#offsets.setHeight(key, borderBoxSize[0]?.blockSize ?? 0) || isChanged
     }
     if (isChanged) this.settle()
+  }
+
+  #measure(): void {
+    for (const element of this.#unmeasured) {
+      const key = this.#keysOfElements.get(element)
+      if (key !== undefined) this.#offsets.setHeight(key, element.getBoundingClientRect().height)
+    }
+    this.#unmeasured.clear()
   }
 
   #updateRange(): void {

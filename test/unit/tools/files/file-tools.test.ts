@@ -539,7 +539,7 @@ describe('the cards', () => {
   const bad: readonly (Json | undefined)[] = [undefined, null, 'x', {}, { operation: 'update' }, { operation: 'update', hunks: [{ oldText: 1 }] }, { operation: 'move', hunks: [] }, { path: 'a', lines: [{ number: 'x' }], offset: 1, totalLines: 1 }]
 
   it('of read', async () => {
-    expect(await pending('read', { file_path: 'a' })).toEqual({ card: 'generic', title: 'Read a', kind: 'read', locations: [{ path: 'a' }] })
+    expect(await pending('read', { file_path: 'a' })).toEqual({ card: 'generic', title: 'Read a', kind: 'read', subject: 'a', locations: [{ path: 'a' }] })
     expect(await pending('read', { file_path: 'a', offset: 5 })).toMatchObject({ title: 'Read a (from line 5)', locations: [{ path: 'a', line: 5 }] })
     expect(await pending('read', { file_path: 'a', offset: 5, limit: 10 })).toMatchObject({ title: 'Read a (5 - 14)' })
     expect(await pending('read', { file_path: 'a', limit: 10 })).toMatchObject({ title: 'Read a (1 - 10)' })

@@ -233,9 +233,9 @@ describe('the cards', () => {
   const pending = async (name: string, args: unknown) => (await bench()).ctx.tools.get(name)?.presentCall?.(args as never)
 
   it('say what is searched', async () => {
-    expect(await pending('glob', { pattern: '*.ts' })).toEqual({ card: 'generic', title: 'Find *.ts', kind: 'search' })
-    expect(await pending('glob', { pattern: '*.ts', path: 'src' })).toEqual({ card: 'generic', title: 'Find *.ts in src', kind: 'search' })
-    expect(await pending('grep', { pattern: 'x', path: 'src', include: '*.ts' })).toEqual({ card: 'generic', title: 'Search for x in src (*.ts)', kind: 'search' })
+    expect(await pending('glob', { pattern: '*.ts' })).toEqual({ card: 'generic', title: 'Find *.ts', kind: 'search', subject: '*.ts' })
+    expect(await pending('glob', { pattern: '*.ts', path: 'src' })).toEqual({ card: 'generic', title: 'Find *.ts in src', kind: 'search', subject: '*.ts in src' })
+    expect(await pending('grep', { pattern: 'x', path: 'src', include: '*.ts' })).toEqual({ card: 'generic', title: 'Search for x in src (*.ts)', kind: 'search', subject: 'x in src (*.ts)' })
     expect(await pending('grep', {})).toBeUndefined()
   })
   it('show what was found, from the facts', async () => {
