@@ -115,6 +115,7 @@ const coreEventTypes = {
   'approval/policy': { fields: { policy: 'text' } },
   'sandbox/mode': { fields: { mode: 'text' } },
   'permission/preset': { fields: { preset: 'text' } },
+  'permission/rule-revoked': { fields: { rule: 'text' } },
   'command/run': { opens: command, fields: { commandId: 'text', name: 'text' } },
   'command/done': { closes: command, fields: { commandId: 'text', kind: 'text' } },
   'llm/retry': { inside: 'step', opens: retry, fields: { ...place, retryId: 'text', retry: 'number', failure: 'object' } },

@@ -56,6 +56,8 @@ export interface EventMap {
   'approval/policy': { readonly policy: 'ask' | 'never'; readonly source?: 'delegation' }
   'sandbox/mode': { readonly mode: SandboxMode; readonly source?: 'delegation' }
   'permission/preset': { readonly preset: string }
+  /** Ours: a standing answer of this session was taken back; `rule` is its JSON text. Never skipped: that would allow again. */
+  'permission/rule-revoked': { readonly rule: string }
   'command/run': { readonly commandId: string; readonly name: string; readonly args?: string; readonly source: string }
   'command/done': {
     readonly commandId: string

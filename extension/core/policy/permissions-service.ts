@@ -12,7 +12,7 @@ import { settings as specs, type PermissionRuleSetting } from '../settings/specs
 import type { Permissions } from './permissions.ts'
 import { createRuleStore, ruleText, type RuleStore } from './rule-store.ts'
 import { parseRule, type Rule, type RuleChoice } from './rules.ts'
-import { createPermissionFold, type SessionPermissions } from './session-permissions.ts'
+import { createPermissionFold, ruleKey, type SessionPermissions } from './session-permissions.ts'
 import { effectOf, ownEffects, type DescribeEffect, type ToolEffect } from './tool-effects.ts'
 import type { Json } from '../../base/json.ts'
 
@@ -49,8 +49,6 @@ export function createPermissionBook({ source, settings, workspace, machine, log
   const store: RuleStore = createRuleStore(source, logger)
   const agents = new Map<string, Agent>()
   const effects = new Map<string, DescribeEffect>(ownEffects)
-  /** Rules of sessions that were taken back while they run. */
-  const revoked = new WeakMap<Session, Set<string>>()
   const changes = new Emitter<void>((error) => logger.error('A listener for permissions failed.', { error: String(error) }))
   const tell = () => changes.emit()
   const undos = [
@@ -63,10 +61,7 @@ export function createPermissionBook({ source, settings, workspace, machine, log
   const capped = (mode: SandboxMode): SandboxMode => (workspace.isTrusted() ? mode : 'read-only')
   const defaultMode = () => capped(settings.get(specs.permissionsDefaultPreset))
   const modeIn = (session: Session | undefined) => (session === undefined ? defaultMode() : capped(fold(session).mode ?? settings.get(specs.permissionsDefaultPreset)))
-  const ownRules = (session: Session): readonly PermissionRuleSetting[] => {
-    const gone = revoked.get(session)
-    return fold(session).rules.filter((rule) => gone?.has(JSON.stringify(rule)) !== true)
-  }
+  const ownRules = (session: Session): readonly PermissionRuleSetting[] => fold(session).rules
 
   function select(sessionId: string, mode: SandboxMode): void {
     const agent = agents.get(sessionId)
@@ -103,10 +98,10 @@ export function createPermissionBook({ source, settings, workspace, machine, log
     },
     async revoke(listed) {
       if (listed.scope === 'session') {
-        for (const { session } of agents.values()) {
-          const gone = revoked.get(session) ?? new Set()
-          revoked.set(session, gone.add(JSON.stringify(listed.rule)))
-        }
+        const key = ruleKey(listed.rule)
+        const holders = [...agents.values()].filter(({ session }) => ownRules(session).some((rule) => ruleKey(rule) === key))
+        for (const { session } of holders) session.append({ type: 'permission/rule-revoked', data: { rule: key } })
+        await Promise.all(holders.map(({ session }) => session.flush()))
       } else await store.revoke(listed)
       tell()
     },

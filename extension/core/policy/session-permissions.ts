@@ -1,3 +1,4 @@
+import { stableStringify, type JsonObject } from '../../base/json.ts'
 import type { SandboxMode, SessionEvent } from '../log/event.ts'
 import type { Session } from '../session/session.ts'
 import type { PermissionRuleSetting } from '../settings/specs.ts'
@@ -9,7 +10,7 @@ export interface SessionPermissions {
   mode?: SandboxMode
   policy?: 'ask' | 'never'
   /** Standing answers until the session ends. */
-  readonly rules: PermissionRuleSetting[]
+  rules: readonly PermissionRuleSetting[]
   isTurnOpen: boolean
 }
 
@@ -48,12 +49,18 @@ function step(state: SessionPermissions, event: SessionEvent): void {
       state.isTurnOpen = false
       break
     case 'approval/decided':
-      state.rules.push(...sessionRules(event.data.rule))
+      state.rules = [...state.rules, ...sessionRules(event.data.rule)]
+      break
+    case 'permission/rule-revoked':
+      state.rules = state.rules.filter((rule) => ruleKey(rule) !== event.data.rule)
       break
     default:
       break
   }
 }
+
+/** The same text for the same rule. */
+export const ruleKey = (rule: PermissionRuleSetting): string => stableStringify(rule as JsonObject)
 
 function sessionRules(text: string | undefined): readonly PermissionRuleSetting[] {
   if (text === undefined) return []

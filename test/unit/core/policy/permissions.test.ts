@@ -139,6 +139,21 @@ describe('the rules', () => {
     expect(await other.decide(other.exec('edit', { file_path: 'a.ts' }))).toBe('ask')
   })
 
+  it('of a session that was taken back stays so over a reload, until the person gives it again', async () => {
+    const given: EventDraft = { type: 'approval/decided', data: { id: 'a', outcome: 'allowed-once', rule: JSON.stringify({ scope: 'session', rules: [sessionRule] }) } }
+    const { permissions, agent, start } = await setUp({ events: [given] })
+    start('resume')
+    const [listed] = permissions.rules('session-1')
+    if (listed === undefined) throw new Error('the rule is missing')
+    await permissions.revoke({ ...listed, rule: { decision: 'allow', folder: '/work', path: '**', tool: 'edit' } })
+    const reloaded = await setUp({ events: agent.log })
+    reloaded.start('resume')
+    const edit = reloaded.exec('edit', { file_path: 'a.ts' })
+    expect([await reloaded.decide(edit), reloaded.permissions.rules('session-1')]).toEqual(['ask', []])
+    reloaded.agent.log.push(given)
+    expect(await reloaded.decide(edit)).toBe('allow')
+  })
+
   it('can be taken back, each where it stands', async () => {
     const { permissions, start, agent, source, exec, decide } = await setUp({
       user: { 'permissions.rules': [rule, 'broken', { tool: 'write', decision: 'deny' }] },
