@@ -24,7 +24,11 @@ export function createPermissionFold(): (session: Session) => SessionPermissions
       folds.set(session, fold)
     }
     if (fold.seen < session.length) {
-      for (const event of session.events(fold.seen)) step(fold.state, event)
+      const { seedLength = 0 } = session.header
+      for (const event of session.events(fold.seen)) {
+        // A fork is another session: answers that held until the end of its parent's are not its own.
+        if (event.type !== 'approval/decided' || event.seq >= seedLength) step(fold.state, event)
+      }
       fold.seen = session.length
     }
     return fold.state

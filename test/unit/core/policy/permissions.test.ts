@@ -139,6 +139,16 @@ describe('the rules', () => {
     expect(await other.decide(other.exec('edit', { file_path: 'a.ts' }))).toBe('ask')
   })
 
+  it('of a session do not go over to a fork of it', async () => {
+    const given: EventDraft = { type: 'approval/decided', data: { id: 'a', outcome: 'allowed-once', rule: JSON.stringify({ scope: 'session', rules: [sessionRule] }) } }
+    const { agent, exec, decide, start } = await setUp({ events: [given] })
+    Object.assign(agent.session.header, { parentSession: 'other', seedLength: 1 })
+    start('resume')
+    const before = await decide(exec('edit', { file_path: 'a.ts' }))
+    agent.log.push(given)
+    expect([before, await decide(exec('edit', { file_path: 'a.ts' }))]).toEqual(['ask', 'allow'])
+  })
+
   it('of a session that was taken back stays so over a reload, until the person gives it again', async () => {
     const given: EventDraft = { type: 'approval/decided', data: { id: 'a', outcome: 'allowed-once', rule: JSON.stringify({ scope: 'session', rules: [sessionRule] }) } }
     const { permissions, agent, start } = await setUp({ events: [given] })
