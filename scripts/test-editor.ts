@@ -70,6 +70,8 @@ async function runInBrowser({ url, port, output }: VscodeServer, folder: string,
       if (values.verbose) console.log(`  [${type}]`, ...args)
     })
     const exited = Promise.withResolvers<number>()
+    // It may be rejected before anybody waits for it; whoever waits is told all the same.
+    exited.promise.catch(() => undefined)
     await page.exposeFunction('codeAutomationExit', (code: number) => exited.resolve(code))
     page.once('close', () => exited.reject(new Error('The workbench closed')))
     page.once('crash', () => exited.reject(new Error('The workbench crashed')))
@@ -77,7 +79,8 @@ async function runInBrowser({ url, port, output }: VscodeServer, folder: string,
     const following = new AbortController()
     const followed = followEvents(eventsFile, following.signal)
     try {
-      await page.goto(`${url}/?folder=${encodeURIComponent(folder)}&payload=${encodeURIComponent(payload)}`)
+      // On a busy machine the page takes its time; `limit` ends what hangs.
+      await page.goto(`${url}/?folder=${encodeURIComponent(folder)}&payload=${encodeURIComponent(payload)}`, { timeout: limitMs, waitUntil: 'commit' })
       const code = await exited.promise
       following.abort()
       await followed

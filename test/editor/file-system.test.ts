@@ -206,9 +206,10 @@ describe('a file that is open in the editor', () => {
 
   for (const isDirty of [false, true]) {
     it(`written whole keeps its CRLF, changing only what differs${isDirty ? ', beside unsaved text' : ''}`, async () => {
-      const editor = await open(await put('crlf.txt', lines(20, '\r\n')))
+      const name = isDirty ? 'crlf-dirty.txt' : 'crlf.txt'
+      const editor = await open(await put(name, lines(20, '\r\n')))
       if (isDirty) await type(editor, 0, 'mine ')
-      const target = await files.resolve('crlf.txt', folder)
+      const target = await files.resolve(name, folder)
       const { text, version } = await files.readText(target, { maxBytes })
       const wanted = text.replace('line 3\r\n', 'third\r\nmore\r\n')
       const changes: number[] = []
@@ -218,7 +219,7 @@ describe('a file that is open in the editor', () => {
       const outcome = await files.writeText({ target, text: wanted.replaceAll('\r\n', '\n'), expect: { kind: 'version', version }, label: 'Bosun: write' })
       listener.dispose()
       deepEqual([editor.document.getText(), outcome.after, outcome.isUnsaved], [wanted, wanted, isDirty])
-      equal(await onDisk('crlf.txt'), isDirty ? lines(20, '\r\n') : wanted)
+      equal(await onDisk(name), isDirty ? lines(20, '\r\n') : wanted)
       ok(changes.length > 0 && Math.max(...changes) < 20, `only the changed line: ${changes.join(', ')}`)
     })
   }
