@@ -154,12 +154,10 @@ describe('settings', () => {
 })
 
 describe('the extension', () => {
-  it('starts in a moment: what it needs for work is loaded with the first page or command', async () => {
+  it('starts without what it needs for work, and has its commands at once', async () => {
     const extension = vscode.extensions.getExtension('bosun.bosun')
-    const started = performance.now()
     await extension?.activate()
     match(String(extension?.isActive), /true/)
-    ok(performance.now() - started < 2_000)
     const commands = await vscode.commands.getCommands(true)
     ok(['bosun.openChat', 'bosun.newSession', 'bosun.setApiKey', 'bosun.showMenu'].every((id) => commands.includes(id)))
   })
