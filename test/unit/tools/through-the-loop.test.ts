@@ -96,7 +96,7 @@ it('a turn reads, edits and runs; the log holds results and card facts but no va
   expect(events.flatMap(({ type }) => (/^(fs|todo)\//.test(type) ? [type] : []))).toEqual(['fs/observed', 'fs/before-image', 'fs/observed', 'todo/write'])
   expect(agent.session.projections().values['todos']).toEqual([{ content: 'done', status: 'completed' }])
   const cards = cardsOf(rig, agent)
-  expect(cards.map((view) => view?.card)).toEqual(['read', 'diff', 'terminal', undefined])
+  expect(cards.map((view) => view?.card)).toEqual(['read', 'diff', 'terminal', 'generic'])
   await rig.kernel.dispose()
 
   const later = start([callTools({ id: 'e2', name: 'edit', args: { file_path: 'a.txt', old_string: 'one', new_string: 'ONE' } }), sayText('Done.')], rig.store)
