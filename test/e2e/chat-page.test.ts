@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, afterEach, beforeEach, describe, test } from 'node:test'
 import type { ViewChange, ViewMessage } from '../../extension/protocol/messages.ts'
 import type { Row, ViewState } from '../../extension/protocol/view-state.ts'
+import { root } from '../../scripts/root.ts'
 import { baseState, prompt, text, tool, turnEnd } from '../webview/harness/fixtures.ts'
 import { openHarness, startBrowser, type HarnessPage } from '../webview/harness/harness-page.ts'
 
@@ -328,6 +331,11 @@ test('a row that cannot be drawn says so, and the rest of the talk stands', asyn
   await chat.page.getByRole('button', { name: 'Reload view' }).click()
   assert.equal((await postedOf('reload-view')).length, 1)
   assert.equal((await postedOf('view-error')).length, 1)
+})
+
+test('the page is small before its first code is coloured', () => {
+  const bytes = ['webview.js', 'webview.css'].reduce((sum, name) => sum + statSync(join(root, 'dist', name)).size, 0)
+  assert.ok(bytes <= 300_000, `${bytes} bytes`)
 })
 
 test('a lost frame makes the view ask for everything', async () => {

@@ -81,6 +81,17 @@ export async function openHarness(browser: Browser, options: HarnessOptions): Pr
         for (const [name, value] of Object.entries(theme.variables)) document.documentElement.style.setProperty(name, value)
         document.documentElement.style.background = 'var(--vscode-sideBar-background)'
         document.body.className = theme.bodyClass
+        // As the editor does for every webview: what the chat does not set itself shows through.
+        const defaults = new CSSStyleSheet()
+        defaults.replaceSync(`@layer vscode-default {
+          html { scrollbar-color: var(--vscode-scrollbarSlider-background) var(--vscode-editor-background) }
+          body { padding: 0 20px; background: transparent; color: var(--vscode-editor-foreground) }
+          img { max-width: 100%; max-height: 100% }
+          code { padding: 1px 3px; border-radius: 4px; background: var(--vscode-textPreformat-background); color: var(--vscode-textPreformat-foreground) }
+          kbd { padding: 1px 3px; border: 1px solid; box-shadow: inset 0 -1px 0 black; vertical-align: middle }
+          input:focus, textarea:focus { outline: 1px solid red; outline-offset: -1px }
+        }`)
+        document.adoptedStyleSheets.push(defaults)
       })
     },
     { theme, savedState: options.savedState },
