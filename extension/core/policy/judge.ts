@@ -1,3 +1,4 @@
+import { braceExpand } from 'minimatch'
 import { isJsonObject, type Json } from '../../base/json.ts'
 import type { FileSystem } from '../../capabilities/file-system.ts'
 import type { Machine } from '../../capabilities/machine.ts'
@@ -12,7 +13,8 @@ import { alwaysForCommands, alwaysForEdit, alwaysForRead, alwaysForText, alwaysF
 import { absolutePath, isWithin, pathMatcher, relativeTo, styleOf, type PathStyle } from './paths.ts'
 import type { PermissionBook } from './permissions-service.ts'
 import { commandRuleText, matchesCommand, type Rule } from './rules.ts'
-import { judgeScript, mayMatchSecret, namedFiles, patternForSecret, type PathWord, type ScriptFacts } from './shell/judge-script.ts'
+import { judgeScript, namedFiles, patternForSecret, type PathWord, type ScriptFacts } from './shell/judge-script.ts'
+import { mayMatchSecret } from './shell/secret-patterns.ts'
 import { shellScript, type ShellCommand, type ShellScript } from './shell/shell-parts.ts'
 import type { ToolEffect } from './tool-effects.ts'
 
@@ -262,6 +264,8 @@ export function createJudge(parts: Parts): Judge {
       const doubt = await doubtAboutRead(word, folders, whole)
       if (doubt !== null) return doubt
     }
+    const glob = facts.globs.find((pattern) => (filledBraces(pattern) ?? ['*']).some((form) => isSecretPattern(form, false)))
+    if (glob !== undefined) return `\`${glob}\` may stand for a secret-looking file`
     for (const word of facts.writes) {
       if (word.path === null || word.isPattern) return `only running tells where it writes (\`${word.source}\`)`
       const places = await placesOf([word.path], workdir, whole.exec.signal)
@@ -274,16 +278,26 @@ export function createJudge(parts: Parts): Judge {
 
   async function doubtAboutRead(word: PathWord, folders: readonly string[], whole: Case): Promise<string | null> {
     if (word.path === null) return `only running tells what \`${word.source}\` is`
-    if (word.isPattern && word.showsText && mayMatchSecret(word.path, settings.get(specs.permissionsSensitivePaths))) return `\`${word.source}\` may stand for a secret-looking file`
-    const path = word.isPattern ? (/^[^*?[{]*(?=\/)/.exec(word.path)?.[0] ?? '.') : word.path
-    for (const folder of folders) {
-      const absolute = absolutePath(path, folder, style)
-      const real = (await realPath(absolute, folder, whole.exec.signal)) ?? absolute
-      if (!isReadable(real, whole)) return `it reads \`${word.source}\`, outside of the workspace`
-      if (secretOf(real) !== null) return `\`${word.source}\` leads to a secret-looking file`
+    const paths = word.isPattern ? filledBraces(word.path) : [word.path]
+    if (paths === null) return `\`${word.source}\` stands for too many files`
+    for (const path of paths) {
+      const steps = path.split('/')
+      const wild = word.isPattern ? steps.findIndex((step) => /[*?[]/.test(step)) : -1
+      // Where a link or an unknown folder stands before them, two dots may lead anywhere.
+      if (wild !== -1 && steps.includes('..', wild)) return `only running tells what \`${word.source}\` is`
+      const start = wild === -1 ? path : steps.slice(0, wild).join('/') || (path.startsWith('/') ? '/' : '.')
+      for (const folder of folders) {
+        const absolute = absolutePath(start, folder, style)
+        const real = (await realPath(absolute, folder, whole.exec.signal)) ?? absolute
+        if (wild !== -1 && word.showsText && isSecretPattern(`${real}/${steps.slice(wild).join('/')}`, true)) return `\`${word.source}\` may stand for a secret-looking file`
+        if (!isReadable(real, whole)) return `it reads \`${word.source}\`, outside of the workspace`
+        if (secretOf(real) !== null) return `\`${word.source}\` leads to a secret-looking file`
+      }
     }
     return null
   }
+
+  const isSecretPattern = (pattern: string, isShell: boolean) => mayMatchSecret(pattern, settings.get(specs.permissionsSensitivePaths), { isShell, ignoresCase: style.ignoresCase })
 
   const isInside = (path: string, folders: readonly string[]) => folders.some((folder) => isWithin(path, folder, style))
   const isTemporary = (path: string) => [machine.tempFolder, ...(style.isWindows ? [] : ['/tmp', '/private/tmp'])].some((folder) => isWithin(path, folder, style))
@@ -393,6 +407,12 @@ function pathsIn(args: Json): readonly string[] {
 }
 
 const isAbsolutePattern = (pattern: string) => /^([a-z]:)?[/\\]/i.test(pattern)
+
+/** `a{b,c}` as the shell fills it in; null when that would be too much to look at. */
+function filledBraces(pattern: string): readonly string[] | null {
+  const filled = pattern.length > 500 ? [] : braceExpand(pattern, { braceExpandMax: 101 })
+  return filled.length === 0 || filled.length > 100 ? null : filled
+}
 
 const isForTool = ({ tool }: Pick<Rule, 'tool'>, name: string) => tool === name || tool === '*'
 

@@ -12,6 +12,8 @@ export interface ScriptFacts {
   readonly writes: readonly PathWord[]
   /** Folders the script changes to. */
   readonly folders: readonly PathWord[]
+  /** Patterns by which its programs choose files themselves, leading dots and all depths included. */
+  readonly globs: readonly string[]
   /** What it throws away for good, in words. */
   readonly destroys: string | null
   /** Why reading it does not tell enough, in words; null when it does. */
@@ -27,9 +29,10 @@ export interface PathWord {
   readonly showsText: boolean
 }
 
-export function judgeScript({ commands, redirects, assigned, unknown }: ShellScript): ScriptFacts {
+export function judgeScript({ commands, redirects, assigned, used, unknown }: ShellScript): ScriptFacts {
   const facts = commands.map((command) => ({ command, ...factsOf(command) }))
   const odd = assigned.find((name) => !isHarmlessVariable(name))
+  const secret = used.find((name) => secretVariable.test(name) && !assigned.includes(name))
   return {
     acting: facts.filter(({ isReadOnly }) => !isReadOnly).map(({ command }) => command),
     reads: [
@@ -39,7 +42,12 @@ export function judgeScript({ commands, redirects, assigned, unknown }: ShellScr
     writes: redirects.filter(({ direction, target }) => direction === 'write' && !isDevice(target)).flatMap(({ target }) => pathWords(target, false)),
     folders: facts.filter(({ changesFolder }) => changesFolder).flatMap(({ paths }) => paths.flatMap((word) => pathWords(word, false))),
     destroys: facts.find(({ destroys }) => destroys !== null)?.destroys ?? null,
-    unclear: unknown.length > 0 ? `it holds syntax that cannot be judged (${unknown[0]})` : odd !== undefined ? `it sets the variable ${odd}, which changes what commands do` : null,
+    globs: facts.flatMap(({ globs, isReadOnly }) => (isReadOnly ? globs : [])),
+    unclear:
+      unknown.length > 0 ? `it holds syntax that cannot be judged (${unknown[0]})`
+      : odd !== undefined ? `it sets the variable ${odd}, which changes what commands do`
+      : secret !== undefined ? `it shows the variable ${secret}, which looks like a secret`
+      : null,
   }
 }
 
@@ -55,7 +63,7 @@ export function namedFiles(script: ShellScript): readonly string[] {
 /** The first pattern of the shell that spells out so much of a secret-looking name that it asks for it, or null. `*` alone does not. */
 export function patternForSecret(script: ShellScript, secretPatterns: readonly string[]): string | null {
   const commands = script.commands.filter(showsText)
-  const asks = ({ isPattern, guess }: ShellWord) => isPattern && /^\.|[a-z0-9]/i.test(guess.split('/').at(-1) ?? '') && mayMatchSecret(guess, secretPatterns)
+  const asks = ({ isPattern, guess }: ShellWord) => isPattern && /^\.|[a-z0-9]/i.test(guess.split('/').at(-1) ?? '') && spellsOutSecret(guess, secretPatterns)
   return fileWords({ ...script, commands }).find(asks)?.source ?? null
 }
 
@@ -74,8 +82,8 @@ function braceTexts({ guess, isPattern }: ShellWord): readonly string[] {
   return isSmall ? new Minimatch(guess, { platform: 'linux', nonegate: true, nocomment: true }).braceExpand() : [guess]
 }
 
-/** A pattern of the shell might be filled with one of the secret-looking names. */
-export function mayMatchSecret(pattern: string, secretPatterns: readonly string[]): boolean {
+/** The rest of a pattern, taken as it stands, is a secret-looking name. */
+function spellsOutSecret(pattern: string, secretPatterns: readonly string[]): boolean {
   const segments = pattern.split('/')
   return secretPatterns.some((line) => {
     if (line.startsWith('!')) return false
@@ -89,7 +97,7 @@ export function mayMatchSecret(pattern: string, secretPatterns: readonly string[
 const interpreters = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'fish', 'eval', 'python', 'python3', 'node', 'deno', 'bun', 'perl', 'ruby', 'php', 'ssh', 'sudo', 'env', 'xargs', 'awk', 'gawk', 'trap', 'watch', 'su', 'pwsh'])
 
 /** Programs that show names, sizes and counts of files and not what stands in them. */
-const namesOnly = new Set(['ls', 'stat', 'du', 'df', 'file', 'wc', 'find', 'tree', 'realpath', 'readlink', 'md5sum', 'sha1sum', 'sha256sum', 'sha512sum', 'cksum'])
+const namesOnly = new Set(['ls', 'stat', 'du', 'df', 'file', 'wc', 'find', 'tree', 'realpath', 'readlink', 'echo', 'printf', 'md5sum', 'sha1sum', 'sha256sum', 'sha512sum', 'cksum'])
 const showsText = ({ words: [program] }: ShellCommand) => !namesOnly.has(program?.text ?? '')
 
 function pathWords(word: ShellWord, showsText: boolean): readonly PathWord[] {
@@ -97,7 +105,7 @@ function pathWords(word: ShellWord, showsText: boolean): readonly PathWord[] {
   if (word.text === null) return [make(null)]
   if (!word.text.startsWith('-')) return [make(word.text)]
   // An option names a file only by its value.
-  return candidates(word.text).filter((text) => text.includes('/')).map(make)
+  return candidates(word.text).filter((text) => word.isPattern || text.includes('/')).map(make)
 }
 
 function candidates(text: string): readonly string[] {
@@ -109,6 +117,9 @@ function candidates(text: string): readonly string[] {
 }
 
 const isDevice = ({ text }: ShellWord) => text !== null && /^\/dev\/(null|stdout|stderr|tty|fd\/\d+)$/.test(text)
+
+/** Names that people give to keys in the environment. */
+const secretVariable = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH)(_|$)/i
 
 /** Names in small letters belong to the script; of the others only those that change how things are shown. */
 function isHarmlessVariable(name: string): boolean {

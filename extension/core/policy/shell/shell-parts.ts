@@ -9,7 +9,9 @@ export interface ShellScript {
   readonly values: readonly ShellWord[]
   /** Names of variables that are set, for the whole script or before one command. */
   readonly assigned: readonly string[]
-  /** Kinds of syntax that nobody here understands; with one of them nothing can be said about the script. */
+  /** Names of variables whose values it uses. */
+  readonly used: readonly string[]
+  /** Syntax that nobody here understands or whose effect hangs on values; with one of them nothing can be said about the script. */
   readonly unknown: readonly string[]
 }
 
@@ -36,25 +38,60 @@ export interface ShellRedirect {
 
 /** Take the tree of a command apart. `~` is the person's home folder. */
 export function shellScript(tree: ShellNode, homeFolder: string): ShellScript {
-  const script = { commands: [] as ShellCommand[], redirects: [] as ShellRedirect[], values: [] as ShellWord[], assigned: [] as string[], unknown: [] as string[] }
+  const script = { commands: [] as ShellCommand[], redirects: [] as ShellRedirect[], values: [] as ShellWord[], assigned: [] as string[], used: [] as string[], unknown: [] as string[] }
+  const functions = new Set<string>()
+  /** Programs that are started from inside of a function. */
+  const calledInside: string[] = []
+  /** Variables that hold numbers as far as the script says; false once one was given anything else. */
+  const numeric = new Map<string, boolean>()
+  /** Variables that arithmetic looks into. */
+  const computed: string[] = []
 
-  const walk = (node: ShellNode): void => {
+  const walk = (node: ShellNode, isInFunction: boolean): void => {
+    if (hidesCommands(node)) script.unknown.push('a command inside of a pattern or of another in backquotes')
+    const inner = (child: ShellNode) => walk(child, isInFunction || node.type === 'function_definition')
     switch (node.type) {
       case 'command':
-        return command(node)
+        return command(node, isInFunction)
       case 'file_redirect':
-        return redirect(node)
+        return redirect(node, isInFunction)
       case 'variable_assignment':
-        script.assigned.push(assignedName(node))
+        assign(node)
         values(node)
-        return node.children.forEach(walk)
+        break
       case 'for_statement':
+        loop(node)
         values(node)
-        return node.children.forEach(walk)
+        break
+      case 'function_definition':
+        functions.add(node.children[0]?.text ?? '')
+        break
+      case 'simple_expansion':
+        script.used.push(...node.children.map(({ text }) => text))
+        break
+      case 'expansion':
+        expansion(node)
+        break
+      case 'arithmetic_expansion':
+      case 'c_style_for_statement':
+        compute(node)
+        break
+      case 'compound_statement':
+        if (node.text.startsWith('((')) compute(node)
+        break
+      case 'test_command':
+        script.unknown.push(...oddTests(node, computed))
+        break
+      case 'declaration_command':
+        script.unknown.push(...oddDeclaration(node))
+        break
+      case 'unset_command':
+        if (node.children.some(({ type, text }) => type !== 'variable_name' && !/^-?\w+$/.test(text))) script.unknown.push('unset with a computed name')
+        break
       default:
         if (!structure.has(node.type) && !isWord(node)) script.unknown.push(node.type)
-        node.children.forEach(walk)
     }
+    node.children.forEach(inner)
   }
   const values = ({ children }: ShellNode): void => {
     for (const child of children) {
@@ -62,28 +99,93 @@ export function shellScript(tree: ShellNode, homeFolder: string): ShellScript {
       else if (isWord(child)) script.values.push(word(child, homeFolder))
     }
   }
-  const command = (node: ShellNode): void => {
+  const command = (node: ShellNode, isInFunction: boolean): void => {
     const words: ShellWord[] = []
     for (const child of node.children) {
       if (child.type === 'command_name') words.push(word(child.children[0] ?? child, homeFolder))
       else if (isWord(child)) words.push(word(child, homeFolder))
       // What stands inside a word or beside it may hold commands of its own.
-      walk(child.type === 'command_name' ? (child.children[0] ?? child) : child)
+      walk(child.type === 'command_name' ? (child.children[0] ?? child) : child, isInFunction)
     }
-    if (words.length > 0) script.commands.push({ words })
+    if (words.length === 0) return
+    script.commands.push({ words })
+    const name = words[0]?.text ?? ''
+    if (isInFunction) calledInside.push(name)
+    if (name === 'read') for (const { text } of words.slice(1)) numeric.set(text ?? '', false)
   }
-  const redirect = (node: ShellNode): void => {
+  const redirect = (node: ShellNode, isInFunction: boolean): void => {
     const target = node.children.find(({ type }) => type !== 'file_descriptor')
     const operator = /^\d*(&>>|&>|>>|>\||>&|<&|<>|>|<)/.exec(node.text)?.[1] ?? ''
     if (target === undefined) return
-    walk(target)
+    walk(target, isInFunction)
     // `2>&1` and `>&-` name no file.
     if (operator.endsWith('&') && /^(\d+|-)$/.test(target.text)) return
     script.redirects.push({ direction: operator === '<' ? 'read' : 'write', target: word(target, homeFolder) })
   }
+  const setNumber = (name: string, isNumber: boolean) => void numeric.set(name, isNumber && numeric.get(name) !== false)
+  const assign = (node: ShellNode): void => {
+    const name = assignedName(node)
+    script.assigned.push(name)
+    setNumber(name, node.children.slice(1).every(({ type }) => type === 'number' || type === 'arithmetic_expansion') && node.children.length === 2)
+    if (node.children.some(isOddSubscript)) script.unknown.push('a computed index')
+  }
+  const loop = ({ children: [variable, ...values] }: ShellNode): void => {
+    if (variable?.type !== 'variable_name') return
+    script.assigned.push(variable.text)
+    setNumber(variable.text, values.every(({ type, text }) => type === 'number' || type === 'do_group' || /^\{\d+\.\.\d+\}$/.test(text)))
+  }
+  const expansion = (node: ShellNode): void => {
+    const name = node.children.find(({ type }) => type === 'variable_name')?.text ?? ''
+    script.used.push(name, ...node.children.filter(({ type }) => type === 'subscript').map(assignedName))
+    if (node.text.startsWith('${!')) script.unknown.push('a variable named by another')
+    if (/@[A-Za-z]\}$/.test(node.text)) script.unknown.push('a value that is read as a script')
+    if (/^\$\{\w+:?=/.test(node.text)) script.assigned.push(name)
+    if (/^\$\{\w+(\[[^\]]*\])?:(?![-+=?])/.test(node.text) && !/:\s*-?\d+(:\s*-?\d+)?\}$/.test(node.text)) script.unknown.push('a computed part of a value')
+    if (node.children.some(isOddSubscript)) script.unknown.push('a computed index')
+  }
+  const compute = (node: ShellNode): void => void computed.push(...namesIn(node))
 
-  walk(tree)
+  walk(tree, false)
+  // Arithmetic runs what stands in brackets in the value of a variable; only numbers are safe from that.
+  const odd = computed.find((name) => numeric.get(name) !== true)
+  if (odd !== undefined) script.unknown.push(`arithmetic with ${odd}`)
+  if (calledInside.some((name) => functions.has(name))) script.unknown.push('a function that calls a function of the script')
   return script
+}
+
+/** Where the grammar sees plain text the shell may still see a command; inside backquotes a backslash opens further ones. */
+function hidesCommands({ type, text, children }: ShellNode): boolean {
+  if (type === 'command_substitution') return text.startsWith('`') && /\\[`$\\]/.test(text)
+  return children.length === 0 && (type === 'word' || type === 'regex') && /`|[$<>]\(|\$\{/.test(text.replace(/\\[\s\S]/g, ''))
+}
+
+const namesIn = (node: ShellNode): readonly string[] => {
+  if (node.type === 'do_group' || node.type === 'command_substitution') return []
+  if (node.type === 'variable_name' || (node.type === 'word' && /^[A-Za-z_]/.test(node.text))) return [node.text]
+  // What cannot be taken apart is a value nobody knows.
+  return node.children.length === 0 ? (node.type === 'number' || /^[^A-Za-z_]*$/.test(node.text) ? [] : [node.text]) : node.children.flatMap(namesIn)
+}
+
+const isOddSubscript = ({ type, children }: ShellNode) => type === 'subscript' && children.slice(1).some(({ text }) => !/^(\d+|@|\*)$/.test(text))
+
+/** `[[ a -gt b ]]` computes both sides; `-v` looks into the brackets of a name. */
+function oddTests(node: ShellNode, computed: string[]): readonly string[] {
+  const [left, operator, right] = node.children
+  const odd: string[] = []
+  if (node.type === 'unary_expression' && /^-[vR]$/.test(left?.text ?? '') && !/^\w+$/.test(operator?.text ?? '')) odd.push('a computed name in a test')
+  if (node.type === 'binary_expression' && /^-(eq|ne|lt|le|gt|ge)$/.test(operator?.text ?? '')) {
+    for (const side of [left, right]) if (side !== undefined && !/^(-?\d+|\$[#?]|\$\{#\w+\})$/.test(side.text)) computed.push(...(namesIn(side).length > 0 ? namesIn(side) : [side.text]))
+  }
+  return [...odd, ...node.children.filter(({ type }) => /expression|test_command/.test(type)).flatMap((child) => oddTests(child, computed))]
+}
+
+/** Declarations that list every variable, or make one that stands for another or computes its value. */
+function oddDeclaration({ children }: ShellNode): readonly string[] {
+  const flags = children.filter(({ type, text }) => type === 'word' && /^[-+]/.test(text))
+  const names = children.filter((child) => !flags.includes(child))
+  if (flags.some(({ text }) => /[inp]/.test(text))) return ['a declaration that computes, renames or lists']
+  if (names.length === 0) return ['a list of all variables']
+  return names.some(({ type }) => type !== 'variable_name' && type !== 'variable_assignment') ? ['a declaration of a computed name'] : []
 }
 
 /** Syntax that holds commands and does nothing by itself. */

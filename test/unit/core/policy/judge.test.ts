@@ -101,6 +101,16 @@ describe('commands of a shell in workspace-write', () => {
     '/usr/bin/git status',
     'rg -n pattern src',
     'echo hi > /tmp/x.txt',
+    "rg -t ts -g '*.ts' -g '!dist' needle src",
+    "git log -p -- '*.ts' ':!docs'",
+    'for i in 1 2 3; do echo $((i * 2)); done',
+    'for ((i = 0; i < 3; i++)); do echo "$i"; done',
+    'cat src/{a,b}.ts',
+    "jq '.scripts.env' package.json",
+    'date -u +%s; date -d yesterday',
+    'while read -r line; do echo "$line"; done < src/a.ts',
+    'echo "${name:-none}" "${path%.ts}" "${line:0:3}"',
+    'git diff --text HEAD~1',
   ]
   it.each(allowed)('that only read need no question: %s', async (command) => expect(await bash(command)).toBe('allow'))
 
@@ -145,6 +155,29 @@ describe('commands of a shell in workspace-write', () => {
     ['cat <<EOF > new.txt\nhi\nEOF', 'ask: Run'],
   ]
   it.each(asked)('that may do more ask first: %s', async (command, why) => expect(await bash(command)).toEqual(starts(why)))
+
+  const sly: readonly string[] = [
+    // The beginning of a long option, a letter among others.
+    'sort --outp=x src/a', 'sort --comp=./evil src/a', 'sort -uo x src/a', 'sort --files0-from=list', 'grep --recur=x . .', 'grep -nd recurse . .', 'tree -ao x', 'file -Cm x', 'diff -ru a b', 'date -us 2020', 'date 01010000', 'date --file=x', 'hostname --file=x',
+    'git diff --ou x', 'git log --outpu=x', 'git diff --ext', 'git grep --open=evil x', 'git grep -nO x', 'git shortlog --output=x', 'git stash show -p --output=x', 'git reflog show --output=x',
+    // The network, files that git does not know, objects without a name.
+    'git remote show origin', 'git remote -v update', 'git remote -v add a b', 'git grep --no-index x', 'git grep --untracked x', 'git cat-file --batch-all-objects --batch', 'git cat-file -p 0a1b2c3d',
+    // Patterns that a program fills in.
+    "git log -p -- '*.env'", "git show HEAD -- '.e*'", "git diff ':(top,glob)**/.e*'", "rg -g '.e*' x", 'rg --glob=.env x', 'rg --iglob .ENV x', "rg -g '*' x", 'rg -tsh x', "rg --type-add 'e:.env' -te x", 'rg -L x',
+    // Patterns that the shell fills in.
+    'cat .gi*/config', 'cat .g?t/config', 'cat .s*/config', 'cat s*.p?m', 'cat {src/a,.env}', 'cat src/{a,../.env}', 'cat /{etc,x}/passwd', 'cat {/etc,x}/passwd', 'cat /*/passwd', 'cat */../../x', 'cat s*/../../secret', 'diff --to-file=.e* src/a', 'echo /home/*', 'cat {1..9}{1..9}{1..9}',
+    // A variable that changes what commands do, or that is looked into as a script.
+    'printf -v PATH /evil; cat x', 'read PATH < src/a; cat x', 'for PATH in /evil; do cat x; done', 'echo ${PATH:=/evil}', 'declare -n r=PATH; r=/evil; ls', "x='$(touch y)'; echo ${x@P}", 'echo ${!x}', 'cd -', 'cd --; cat x',
+    "x='a[$(touch y)]'; echo $((x))", 'read -r x < src/a; ((x))', 'read -r x < src/a; [[ $x -gt 3 ]]', "[[ 'a[$(touch x)]' -eq 1 ]]", "[ -v 'a[$(touch x)]' ]", "test -v 'a[$(touch x)]'", "unset 'a[$(touch x)]'", "declare -i 'x=a[$(touch y)]'", "read 'a[$(touch x)]' < src/a", 'echo ${a[x]} ${y:x}',
+    // Commands where the grammar sees text.
+    'echo ${x#$(touch y)}', 'echo ${x:-`touch y`}', 'echo `echo \\`touch y\\``', 'echo `echo \\$(touch y)`', ':(){ :|:& };:',
+    // Keys in the environment.
+    'echo "$OPENAI_API_KEY"', 'printf %s ${GITHUB_TOKEN}', 'export -p', 'declare -p', 'declare', 'set', 'jq -n env', "jq -n '$ENV.X'",
+  ]
+  it.each(sly)('that only look as if they read do not run unasked: %s', async (command) => {
+    expect(await bash(command)).not.toBe('allow')
+    expect(await bash(command, { mode: 'read-only' })).toEqual(starts('deny: '))
+  })
 
   const destructive: readonly [command: string, what: string][] = [
     ['rm -rf dist', 'deletes files for good'],

@@ -29,7 +29,7 @@ describe('a shell command is taken apart:', () => {
     ['echo $(rm a) `rm b` "$(rm c)" ${X:-$(rm d)}', { commands: [['rm', 'a'], ['rm', 'b'], ['rm', 'c'], ['rm', 'd'], ['echo', '?', '?', '?', '?']] }],
     ['diff <(ls a) >(tee b)', { commands: [['ls', 'a'], ['tee', 'b'], ['diff', '?', '?']] }],
     ['if a; then b; elif c; then d; else e; fi', { commands: [['a'], ['b'], ['c'], ['d'], ['e']] }],
-    ['for f in $(a) *; do b "$f"; done; while c; do d; done', { commands: [['a'], ['b', '?'], ['c'], ['d']] }],
+    ['for f in $(a) *; do b "$f"; done; while c; do d; done', { commands: [['a'], ['b', '?'], ['c'], ['d']], assigned: ['f'] }],
     ['case $x in a) b;; esac; (c); { d; }; ! e', { commands: [['b'], ['c'], ['d'], ['e']] }],
     ['f() { rm x; }; f', { commands: [['rm', 'x'], ['f']] }],
     ['[[ -f $(a) ]] && [ -n "$x" ] && b', { commands: [['a'], ['b']] }],
