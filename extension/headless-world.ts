@@ -1,4 +1,4 @@
-import { mkdir, realpath, stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Json } from './base/json.ts'
@@ -17,6 +17,7 @@ import type { LogLevel } from './platform/node/logger.ts'
 import { createNodeMachine } from './platform/node/machine.ts'
 import { createRipgrepSearch } from './platform/node/ripgrep-search.ts'
 import { createFileSecrets } from './platform/node/secrets.ts'
+import { makeFolders } from './platform/node/make-folders.ts'
 import { createFileSettings } from './platform/node/settings-source.ts'
 import { createFolderWorkspace } from './platform/node/workspace.ts'
 
@@ -87,7 +88,7 @@ async function workFolder(cwd: string): Promise<string> {
 async function homeFolder(storage: string | undefined): Promise<string> {
   const path = resolve(storage ?? process.env['BOSUN_HOME'] ?? join(homedir(), '.bosun'))
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    await makeFolders(path, 0o700)
     return path
   } catch (error) {
     throw new UsageError(`--storage ${path} cannot be made: ${error instanceof Error ? error.message : String(error)}`, { cause: error })

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { open, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobStore, SpillFile, StoredBlob } from '../../capabilities/blob-store.ts'
 import { checkSessionId } from '../../capabilities/event-store.ts'
 import { hasCode, syncFolder } from './file-facts.ts'
+import { makeFolders } from './make-folders.ts'
 import { NodeSpillFile } from './spill-file.ts'
 
 /** Blobs in the folders of their sessions, for their owner alone: `attachments/`, `before/`, `spill/`. */
@@ -39,7 +40,7 @@ export class NodeBlobStore implements BlobStore {
 
   async openSpill(sessionId: string, name: string): Promise<SpillFile> {
     const folder = this.spillFolder(sessionId)
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await makeFolders(folder, 0o700)
     const path = join(folder, `${randomBytes(6).toString('hex')}-${safeName(name)}`)
     return new NodeSpillFile(path, await open(path, 'ax', 0o600))
   }
@@ -67,7 +68,7 @@ async function keep(folder: string, bytes: Uint8Array): Promise<string> {
   const digest = digestOf(bytes)
   const path = join(folder, digest)
   if (await isKept(path, bytes.length)) return digest
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolders(folder, 0o700)
   const draft = join(folder, `.${digest}-${randomBytes(6).toString('hex')}`)
   const handle = await open(draft, 'wx', 0o600)
   try {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, open, rename, writeFile, type FileHandle } from 'node:fs/promises'
+import { open, rename, writeFile, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { stringifyJson, type JsonObject } from '../../base/json.ts'
@@ -9,6 +9,7 @@ import { EventStoreError, type EventFile, type LogRepair, type LogWriter } from 
 import { exists, hasCode, syncFolder } from './file-facts.ts'
 import { Lease, type LeaseTimes } from './lease.ts'
 import { offsetAfter, readLines, readTail } from './log-reader.ts'
+import { makeFolders } from './make-folders.ts'
 
 export const logName = 'events.jsonl'
 export const noteName = 'note.json'
@@ -194,7 +195,7 @@ export class NodeEventFile implements EventFile {
   async #create(text: string): Promise<void> {
     if (this.#failure !== null) throw this.#failure
     if (this.#times === null) throw new Error('it is closed')
-    await mkdir(this.folder, { recursive: true, mode: 0o700 })
+    await makeFolders(this.folder, 0o700)
     const lease = await Lease.acquire(this.folder, this.#times)
     if (!(lease instanceof Lease)) throw new Error(`process ${lease.pid} on ${lease.host} writes a session of the same id`)
     this.#hold(lease)

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
-import { link, lstat, mkdir, open, realpath, rename, rmdir, unlink, type FileHandle } from 'node:fs/promises'
+import { link, lstat, open, realpath, rename, rmdir, unlink, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { danglingLink, ioError, readonlyFile, staleVersion, tooLarge, type Expectation, type FileTarget, type FileVersion } from '../../capabilities/file-system.ts'
 import { checkNotAborted } from './file-failure.ts'
+import { makeFolders } from './make-folders.ts'
 import { readWhole, versionOf, withRegularFile } from './read-file.ts'
 
 /** Whole text is held in memory to change it; a string can hold no more than twice this. */
@@ -81,7 +82,7 @@ export async function publish(publication: Publication): Promise<void> {
 /** The outermost folder that had to be made, if any. */
 async function makeFolder(target: FileTarget, folder: string): Promise<string | undefined> {
   try {
-    return await mkdir(folder, { recursive: true })
+    return await makeFolders(folder)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (isForbidden(error)) throw readonlyFolder(target, error)

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Emitter } from '../../base/emitter.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Secrets } from '../../capabilities/secrets.ts'
 import type { Environment } from './environment.ts'
+import { makeFolders } from './make-folders.ts'
 
 export interface FileSecretsOptions {
   /** Holds `secrets.json`, readable by its owner alone. */
@@ -81,7 +82,7 @@ function parseObject(text: string): Record<string, unknown> | null {
 }
 
 async function writePrivately(folder: string, path: string, text: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolders(folder, 0o700)
   const temporary = `${path}.${randomBytes(6).toString('hex')}`
   const file = await open(temporary, 'wx', 0o600)
   try {

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Emitter } from '../../base/emitter.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { SettingsSource } from '../../capabilities/settings-source.ts'
+import { makeFolders } from './make-folders.ts'
 
 export interface FileSettingsOptions {
   /** The person's settings, such as `~/.bosun/settings.json`; absent: none, and they cannot be set. */
@@ -71,7 +72,7 @@ async function readValues(path: string | undefined, logger: Logger): Promise<Val
 }
 
 async function writeValues(path: string, values: Values): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
+  await makeFolders(dirname(path))
   const temporary = `${path}.${randomBytes(6).toString('hex')}`
   await writeFile(temporary, `${JSON.stringify(values, null, 2)}\n`, { flag: 'wx' })
   await rename(temporary, path)
