@@ -74,7 +74,7 @@ export class ApprovalPrompts {
     const picked = await this.#parts.editor.pick({
       title: this.#parts.l10n.t('Always allow'),
       placeholder: effect,
-      items: always.map(({ label }, index) => ({ id: String(index), label })),
+      items: always.map(({ label }, index) => ({ id: String(index), label: label.replaceAll('`', '') })),
     })
     return picked === null ? null : alwaysAnswer(always, Number(picked))
   }

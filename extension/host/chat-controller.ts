@@ -143,7 +143,10 @@ export class ChatController {
       attention: capabilities.attention,
       editor,
       l10n,
-      describe: (request) => this.#approvalView(request),
+      describe: (request) => {
+        const { effect, why } = this.#approvalView(request)
+        return { effect: plainText(effect), why: plainText(why) }
+      },
       onError,
     })
     logger.debug('The chat is composed.')
@@ -736,7 +739,7 @@ export class ChatController {
             title: t('Waiting for you'),
             items: waiting.map((request) => {
               const { effect, why } = this.#approvalView(request)
-              return { id: request.id, label: effect, detail: why }
+              return { id: request.id, label: plainText(effect), detail: plainText(why) }
             }),
           })
     const request = waiting.find(({ id }) => id === picked)
@@ -744,12 +747,12 @@ export class ChatController {
     const { effect, why } = this.#approvalView(request)
     const always = request.details?.always ?? []
     const answer = await editor.pick({
-      title: effect,
-      placeholder: why,
+      title: plainText(effect),
+      placeholder: plainText(why),
       items: [
         { id: 'deny', label: t('Deny') },
         { id: 'allow', label: t('Allow once') },
-        ...always.map(({ label }, index) => ({ id: `always:${index}`, label })),
+        ...always.map(({ label }, index) => ({ id: `always:${index}`, label: plainText(label) })),
       ],
     })
     if (answer === 'deny') this.#services.approvals.answer(request.id, { outcome: 'rejected' })
@@ -1010,6 +1013,9 @@ export class ChatController {
     this.#world.logger.error('The chat met a failure.', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   }
 }
+
+/** Native lists and notifications draw no code marks. */
+const plainText = (text: string) => text.replaceAll('`', '')
 
 const isPermission = (value: string | null): value is ComposerView['permission'] =>
   value === 'read-only' || value === 'workspace-write' || value === 'danger-full-access'

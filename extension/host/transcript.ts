@@ -490,6 +490,7 @@ export class Transcript {
       case 'completed':
         return { outcome: 'completed', message: null, next: 'none' }
       case 'aborted':
+        if (reason.reason.kind === 'disposed') return { outcome: 'interrupted', message: t('The window closed while Bosun was working.'), next: 'continue' }
         return reason.reason.kind === 'hook'
           ? { outcome: 'stopped', message: reason.reason.reason, next: 'continue' }
           : { outcome: 'stopped', message: null, next: 'continue' }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Workbench } from '../support/workbench.ts'
@@ -77,10 +77,63 @@ test('a request is worked off: search, read, edit, a command after approval; the
       assert.deepEqual(new Set(before.cards), new Set(['grep', 'read', 'todo_write', 'edit', 'bash']))
       await workbench.chat.getByRole('region', { name: 'Tasks' }).waitFor()
 
+      const edit = conversation(workbench).locator('[data-tool="edit"]')
+      await edit.hover()
+      await edit.getByRole('button', { name: 'Open diff' }).click()
+      await page.getByRole('tab', { name: 'main.ts (before and now)' }).waitFor()
+      await page.locator('.monaco-diff-editor .view-line').filter({ hasText: '399' }).first().waitFor()
+      await workbench.screenshot('chat-diff')
+
       await workbench.reload()
+      await workbench.runCommand('Bosun: Open Chat')
       await conversation(workbench).getByText('399 now').waitFor()
       await workbench.chat.getByRole('region', { name: 'Tasks' }).waitFor()
       assert.deepEqual({ cards: await cards(), articles: await conversation(workbench).getByRole('article').count() }, before)
       await workbench.screenshot('chat-reloaded')
     },
   ))
+
+test('a reload in the middle of an answer keeps what was said, marks the turn, and Continue goes on', () =>
+  withChat(
+    {
+      steps: [
+        { answer: { parts: [call('todo_write', { todos: [{ content: 'Tell it', status: 'in_progress' }] })] } },
+        { answer: { parts: [{ text: 'The first half is here. ' }, { waitMs: 600_000 }, { text: 'The second half.' }] } },
+        { answer: { parts: [{ text: 'And this is the rest of it.' }] } },
+      ],
+    },
+    async (workbench, server) => {
+      await send(workbench, 'Tell me a long story')
+      await conversation(workbench).getByText('The first half is here.').waitFor()
+      await workbench.reload()
+      await workbench.runCommand('Bosun: Open Chat')
+      await conversation(workbench).getByText('The first half is here.').waitFor()
+      await conversation(workbench).getByText('The window closed while Bosun was working.').waitFor()
+      await workbench.chat.getByRole('region', { name: 'Tasks' }).waitFor()
+      await workbench.screenshot('chat-interrupted')
+      await conversation(workbench).getByRole('button', { name: 'Continue' }).click()
+      await conversation(workbench).getByText('the rest of it').waitFor()
+      assert.equal(server.unused(), 0)
+    },
+  ))
+
+test('without a key the tour plays, says that it is a script, and changes only a file of its own', () =>
+  withWorkbench({}, async (workbench) => {
+    await workbench.runCommand('Bosun: Open Chat')
+    await composer(workbench).waitFor()
+    await workbench.chat.getByText('No model is set up yet.').waitFor()
+    await workbench.screenshot('chat-first-run')
+    const untouched = await readFile(join(workbench.folder, 'src/main.ts'), 'utf8')
+    await send(workbench, 'start')
+    const end = conversation(workbench).locator('article.turn-end')
+    for (let asked = 0; !(await end.isVisible()); asked += 1) {
+      const allow = workbench.page.locator('.notification-toast').getByRole('button', { name: 'Allow once' }).first()
+      await Promise.race([allow.waitFor(), end.waitFor()])
+      if (await allow.isVisible()) await allow.click()
+      assert.ok(asked < 20)
+    }
+    await workbench.screenshot('chat-tour')
+    assert.ok((await readdir(workbench.folder)).some((name) => name.startsWith('bosun-tour')))
+    assert.equal(await readFile(join(workbench.folder, 'src/main.ts'), 'utf8'), untouched)
+    await conversation(workbench).locator('[data-card="diff"]').first().waitFor()
+  }))

@@ -66,6 +66,7 @@ describe('sending', () => {
         nextStep: [],
       },
     })
+    rig.agent('s1').status = 'running'
     await rig.happen('s1', draft('agent/inbox/spliced', { target: 'next-turn', start: 0, inserted: [] }))
     expect(rig.state().queue).toEqual([{ id: 'm1', text: 'later', target: 'next-turn' }])
     await rig.say({ type: 'queue-edit', id: 'm1', text: 'sooner' })
@@ -184,13 +185,13 @@ describe('sessions', () => {
 })
 
 describe('approvals', () => {
-  const details = { effect: 'Run npm test', why: 'No rule allows it.', always: [{ label: 'Always allow npm test', rule: { tool: 'bash' } }] }
+  const details = { effect: 'Run `npm test`', why: 'No rule allows it.', always: [{ label: 'Always allow npm test', rule: { tool: 'bash' } }] }
 
   it('stand in the chat, a notification, the badge and the status bar; an answer in one clears all', async () => {
     const rig = await chatRig(keyed)
     await rig.send('go')
     await rig.askApproval({ details })
-    expect(rig.state().approvals).toMatchObject([{ id: 'q1', effect: 'Run npm test', why: 'No rule allows it.', always: ['Always allow npm test'], who: null }])
+    expect(rig.state().approvals).toMatchObject([{ id: 'q1', effect: 'Run `npm test`', why: 'No rule allows it.', always: ['Always allow npm test'], who: null }])
     expect(rig.attention.standing).toMatchObject([
       { text: 'Bosun: Run npm test', detail: 'No rule allows it.', buttons: [{ label: 'Allow once' }, { label: 'Always allow…' }, { label: 'Deny' }] },
     ])

@@ -282,6 +282,7 @@ describe('turn ends', () => {
   it.each([
     [{ kind: 'completed' }, 'completed', 'none', null],
     [stopped('user'), 'stopped', 'continue', null],
+    [stopped('disposed'), 'interrupted', 'continue', 'The window closed while Bosun was working.'],
     [{ kind: 'aborted', reason: { kind: 'hook', reason: 'Not now.' } }, 'stopped', 'continue', 'Not now.'],
     [{ kind: 'blocked' }, 'blocked', 'none', 'A hook held this message back.'],
     [{ kind: 'error', failure: { code: 'AUTH', message: 'The key was refused.' } }, 'failed', 'retry', 'The key was refused.'],
