@@ -178,10 +178,8 @@ async function runCommand(page: Page, title: string): Promise<void> {
   const row = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first()
   for (let attempt = 1; ; attempt += 1) {
     await page.keyboard.press('F1')
-    const input = page.locator('.quick-input-widget input')
-    await input.waitFor()
-    await input.fill(`>${title}`)
     try {
+      await page.locator('.quick-input-widget input').fill(`>${title}`, { timeout: 5_000 })
       await row.waitFor({ timeout: 5_000 })
       return await row.click()
     } catch (error) {
