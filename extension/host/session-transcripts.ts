@@ -71,7 +71,7 @@ export class SessionTranscripts {
   async #foldAll(session: Session, open: OpenTranscript): Promise<Transcript> {
     for (;;) {
       const events = session.events(open.nextSeq, open.nextSeq + SLICE)
-      for (const event of events) open.transcript.apply(event)
+      open.transcript.replay(events)
       open.nextSeq = Math.max(open.nextSeq, (events.at(-1)?.seq ?? -1) + 1)
       // No event can come between this test and the flag: both happen in one go.
       if (open.nextSeq >= session.length || events.length === 0) break

@@ -60,6 +60,7 @@ export class Transcript {
   #contextWindow: number | null = null
   #contextTokens: number | null = null
   #changes: RowChange[] = []
+  #isReplay = false
 
   constructor(sources: {
     readonly find: FindPresenters
@@ -115,6 +116,16 @@ export class Transcript {
     this.#changes = []
     this.#fold(event)
     return this.#changes
+  }
+
+  /** Fold many events in of which nobody has seen the rows yet: the same rows, without saying what changed. */
+  replay(events: readonly SessionEvent[]): void {
+    this.#isReplay = true
+    try {
+      for (const event of events) this.#fold(event)
+    } finally {
+      this.#isReplay = false
+    }
   }
 
   /** Live output of a running body: shown, never durable. */
@@ -539,12 +550,18 @@ export class Transcript {
     } else {
       this.#rows[index] = row
     }
-    this.#changes.push({ change: 'row', row })
+    if (!this.#isReplay) this.#changes.push({ change: 'row', row })
   }
 
   #append(row: TextRow | ReasoningRow | ToolRow, field: 'text' | 'progress', text: string): void {
     const index = this.#indexes.get(row.id)
     if (index === undefined) return
+    if (this.#isReplay && row.kind !== 'tool') {
+      // Nobody holds this row yet, and a log has many more deltas than rows.
+      const unseen: { text: string } = row
+      unseen.text += text
+      return
+    }
     this.#rows[index] = row.kind === 'tool' ? { ...row, progress: row.progress + text } : { ...row, text: row.text + text }
     this.#changes.push({ change: 'append', rowId: row.id, field, text })
   }
@@ -564,7 +581,7 @@ export class Transcript {
       const moved = this.#rows[later]
       if (moved !== undefined) this.#indexes.set(moved.id, later)
     }
-    this.#changes.push({ change: 'remove-row', rowId })
+    if (!this.#isReplay) this.#changes.push({ change: 'remove-row', rowId })
   }
 }
 

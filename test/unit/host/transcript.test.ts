@@ -58,6 +58,10 @@ function fold(events: readonly SessionEvent[]) {
   let seen: Row[] = []
   for (const event of events) seen = mirror(seen, transcript.apply(event))
   expect(seen).toEqual(transcript.rows())
+  const replayed = create()
+  replayed.replay(events)
+  expect(replayed.rows()).toEqual(transcript.rows())
+  expect([replayed.usage, replayed.contextShare]).toEqual([transcript.usage, transcript.contextShare])
   return transcript
 }
 
