@@ -144,6 +144,20 @@ describe('sessions', () => {
     expect(await rig.send('x')).toBeNull()
   })
 
+  it('that another window writes can be read, say who writes, and are taken up when it is gone', async () => {
+    const rig = await chatRig({ ...keyed, stored: { old: talk }, elsewhere: ['old'], memento: { openSession: 'old' } })
+    expect(rig.state().session).toMatchObject({ id: 'old', access: 'read-only', writer: 'ship, process 7' })
+    expect(rig.state().transcript.rows).toHaveLength(3)
+    expect(rig.state().composer.canSend).toBe(false)
+    expect(await rig.send('x')).toBe('Another window writes this session. Go on there, or close it and open the session here again.')
+    expect(rig.state().notices).toMatchObject([{ id: 'writer', actions: [{ id: 'again' }] }])
+    rig.elsewhere.delete('old')
+    await rig.say({ type: 'notice-action', id: 'writer', action: 'again' })
+    expect(rig.state().session).toMatchObject({ access: 'write' })
+    expect(rig.state().notices).toEqual([])
+    expect(await rig.send('x')).toBeNull()
+  })
+
   it('are renamed, with a title that says something', async () => {
     const rig = await chatRig({ ...keyed, stored: { old: talk } })
     await rig.say({ type: 'session-rename', id: 'old', title: ' New name ' })

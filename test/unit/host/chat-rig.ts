@@ -33,6 +33,8 @@ export interface RigOptions {
   readonly settings?: SettingValues
   readonly secrets?: Readonly<Record<string, string>>
   readonly adapters?: readonly ModelAdapter[]
+  /** Sessions that another window writes. */
+  readonly elsewhere?: readonly string[]
   /** Logs of sessions on the disk by id. */
   readonly stored?: Readonly<Record<string, readonly EventDraft[]>>
 }
@@ -49,6 +51,7 @@ export async function chatRig(options: RigOptions = {}) {
   const optionsOf = new Map<string, AgentOptions>()
   const presetOf = new Map<string, string>()
   const titles = new Map<string, string>()
+  const elsewhere = new Set(options.elsewhere)
   const stored = new Map(Object.entries(options.stored ?? {}))
   const calls: unknown[] = []
   const folders = (options.folders ?? ['/work']).map((path) => ({ name: path.slice(1), path }))
@@ -81,14 +84,23 @@ export async function chatRig(options: RigOptions = {}) {
       remove: (messageId: string) => calls.push(['remove', messageId]) > 0,
       steerNow: (messageId: string) => calls.push(['steerNow', messageId]) > 0,
     }
-    const session = { ...agent.session, projections: () => ({ asOfSeq: 0, values: { title: titles.get(id) ?? '' } }) }
+    const isElsewhere = elsewhere.has(id)
+    const session = {
+      ...agent.session,
+      access: isElsewhere ? ('read-only' as const) : ('write' as const),
+      ...(isElsewhere ? { writer: { pid: 7, host: 'ship', since: 0 } } : {}),
+      projections: () => ({ asOfSeq: 0, values: { title: titles.get(id) ?? '' } }),
+    }
     Object.defineProperty(session, 'length', { get: () => agent.log.length })
     const rigged: FakeAgent = Object.assign(agent, {
       queue,
       session,
       cancel: (...args: unknown[]) => void calls.push(['cancel', ...args]),
       continueTurn: () => void calls.push(['continue']),
-      dispose: async () => void calls.push(['dispose', id]),
+      async dispose() {
+        calls.push(['dispose', id])
+        agents.delete(id)
+      },
     })
     agents.set(id, rigged)
     return rigged
@@ -260,6 +272,7 @@ export async function chatRig(options: RigOptions = {}) {
     page,
     settle,
     titles,
+    elsewhere,
     attached: () => attached,
     modeOf: (id: string) => modes.get(id),
     optionsOf: (id: string) => optionsOf.get(id),
