@@ -15,7 +15,7 @@ import { openHarness, startBrowser, type HarnessPage } from './harness-page.ts'
  */
 const browser = await startBrowser()
 const bundleKb = ['webview.js', 'webview.css'].map((name) => statSync(join(root, 'dist', name)).size / 1024)
-console.log(JSON.stringify({ bundleKb: Math.round(bundleKb.reduce((a, b) => a + b)), ...(await longTalk()), ...(await stream()) }))
+console.log(JSON.stringify({ floorMs: await floor(), bundleKb: Math.round(bundleKb.reduce((a, b) => a + b)), ...(await longTalk()), ...(await stream()) }))
 await browser.close()
 
 /** A talk of 10 000 rows: time from its message to the frame that shows it, then a scroll through it. */
@@ -59,6 +59,19 @@ async function longTalk() {
   const memory = await harness.page.evaluate(() => Math.round((performance as unknown as { memory: { usedJSHeapSize: number } }).memory.usedJSHeapSize / 1e6))
   await harness.close()
   return { rows: rows.length, paintMs: Math.round(paintMs), paintCpuMs, ...scroll, scrollCpuMsPerFrame: scrollCpuMs / 240, heapMb: memory }
+}
+
+/** A plain loop in the page: about 25 ms on an idle machine of 2026. Times beside a higher one say little about the chat. */
+async function floor(): Promise<number> {
+  const page = await browser.newPage()
+  const { ms } = await page.evaluate(() => {
+    const start = performance.now()
+    let sum = 0
+    for (let index = 0; index < 2e7; index += 1) sum = (sum + index * 7) | 0
+    return { ms: performance.now() - start, sum }
+  })
+  await page.close()
+  return Math.round(ms)
 }
 
 /** CPU time of the page's main thread, in milliseconds, while `work` ran. */
