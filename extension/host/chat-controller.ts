@@ -10,6 +10,7 @@ import { settings as specs } from '../core/settings/specs.ts'
 import type { HostMessage, ViewMessage } from '../protocol/messages.ts'
 import type { ComposerView, SessionListItem, SessionView } from '../protocol/view-state.ts'
 import { assertNever } from '../base/assert-never.ts'
+import { withoutMarks } from '../base/marked-code.ts'
 import { ApprovalPrompts, alwaysAnswer } from './approval-prompts.ts'
 import { Artifacts, imageTypeOf, type ShownSession } from './artifacts.ts'
 import type { ChatCapabilities, ChatServices } from './chat-services.ts'
@@ -145,7 +146,7 @@ export class ChatController {
       l10n,
       describe: (request) => {
         const { effect, why } = this.#approvalView(request)
-        return { effect: plainText(effect), why: plainText(why) }
+        return { effect: withoutMarks(effect), why: plainText(why) }
       },
       onError,
     })
@@ -739,7 +740,7 @@ export class ChatController {
             title: t('Waiting for you'),
             items: waiting.map((request) => {
               const { effect, why } = this.#approvalView(request)
-              return { id: request.id, label: plainText(effect), detail: plainText(why) }
+              return { id: request.id, label: withoutMarks(effect), detail: plainText(why) }
             }),
           })
     const request = waiting.find(({ id }) => id === picked)
@@ -747,7 +748,7 @@ export class ChatController {
     const { effect, why } = this.#approvalView(request)
     const always = request.details?.always ?? []
     const answer = await editor.pick({
-      title: plainText(effect),
+      title: withoutMarks(effect),
       placeholder: plainText(why),
       items: [
         { id: 'deny', label: t('Deny') },

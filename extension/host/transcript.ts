@@ -180,7 +180,10 @@ export class Transcript {
       case 'approval/decided': {
         const callId = this.#approvals.get(event.data.id)
         this.#approvals.delete(event.data.id)
-        if (callId !== undefined) this.#wait(callId, false)
+        if (callId !== undefined) {
+          this.#wait(callId, false)
+          this.#startedAt(callId, event.time)
+        }
         return
       }
       case 'llm/retry':
@@ -387,8 +390,13 @@ export class Transcript {
     const call = this.#calls.get(data.callId)
     if (call !== undefined) call.callSeq = seq
     this.#presentCall(data.callId, data.arguments)
-    const row = this.#toolRow(data.callId)
-    if (row !== undefined && row.startedAt !== time) this.#put({ ...row, startedAt: time })
+    this.#startedAt(data.callId, time)
+  }
+
+  /** How long a call took is counted from when nothing held it back any more, the person included. */
+  #startedAt(callId: string, time: number): void {
+    const row = this.#toolRow(callId)
+    if (row !== undefined && row.endedAt === null && row.startedAt !== time) this.#put({ ...row, startedAt: time })
   }
 
   #toolResult({ data, seq, time }: SessionEvent<'tool/result'>): void {

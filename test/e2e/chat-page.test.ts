@@ -46,6 +46,16 @@ describe('the doors', () => {
     assert.deepEqual(await postedOf('ready'), [{ type: 'ready', version: 1 }])
   })
 
+  test('are the only ones that carry a name, however loosely it is looked for', async () => {
+    await show([prompt('a'), text('b'), prompt('c')], {
+      ...running,
+      queue: [{ id: 'q', text: 'later', target: 'next-turn' }],
+      approvals: [{ id: 'a1', callId: null, tool: 'bash', effect: 'Run `ls`', why: '', card: null, always: ['ls'], who: null }],
+    })
+    for (const name of ['Send', 'Stop', 'Allow once', 'Always allow…', 'Deny']) assert.equal(await chat.page.getByRole('button', { name }).count(), 1, name)
+    assert.equal(await message().count(), 1)
+  })
+
   test('never put the focus on a yes', async () => {
     await show([prompt('a')])
     await message().focus()
@@ -172,7 +182,7 @@ test('approvals are answered once, always, or denied with a reason', async () =>
   await chat.page.getByRole('button', { name: 'Allow once' }).click()
   await chat.page.getByRole('button', { name: 'Always allow…' }).click()
   await chat.page.getByRole('menuitem', { name: 'everything' }).click()
-  await chat.page.getByRole('button', { name: 'Deny with a reason' }).click()
+  await chat.page.getByRole('button', { name: 'Say why not' }).click()
   await chat.page.keyboard.type('not on a Friday')
   await chat.page.keyboard.press('Enter')
   assert.deepEqual(await postedOf('approval'), [

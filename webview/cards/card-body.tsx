@@ -50,6 +50,6 @@ export function CardBody({ row }: { readonly row: ToolRow }) {
 function PendingBody({ row }: { readonly row: ToolRow }) {
   const { call } = row
   if (call?.card === 'terminal') return <TerminalCard row={row} command={call.title} cwd={call.cwd} description={call.description} output={row.progress} />
-  if (call?.card === 'diff') return <DiffCard diffs={call.diffs} />
+  if (call?.card === 'diff') return <DiffCard diffs={call.diffs} isAhead />
   return <GenericCard row={row} content={call?.content ?? []} />
 }

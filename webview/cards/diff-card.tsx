@@ -9,6 +9,8 @@ import { changedPaths } from '../text/tool-line.ts'
 export interface DiffCardProps {
   readonly diffs: readonly FileDiff[]
   readonly note?: string | undefined
+  /** Not made yet: where in the file a change will come to stand is known only for a whole file. */
+  readonly isAhead?: boolean
   /** Opens the editor's own diff. */
   readonly onOpen?: ((path: string) => void) | undefined
 }
@@ -18,12 +20,12 @@ const SIDE_BY_SIDE_PX = 480
 const MAX_DIFF_LINES = 24
 
 /** Changes of files, word for word: one column when narrow, before and after side by side when there is room. */
-export function DiffCard({ diffs, note, onOpen }: DiffCardProps) {
+export function DiffCard({ diffs, note, isAhead = false, onOpen }: DiffCardProps) {
   const { width, actions } = useApp()
   const isWide = width.value >= SIDE_BY_SIDE_PX
   const paths = changedPaths(diffs)
   return (
-    <div class="diff">
+    <div class={isAhead && diffs.some(({ oldText, oldStart }) => oldText !== null && oldStart === undefined) ? 'diff is-unplaced' : 'diff'}>
       {paths.map((path) => (
         <div class="diff-file" key={path}>
           {paths.length > 1 && <FileLink location={{ path }} text={path} onOpen={actions.openLocation} />}

@@ -1,5 +1,6 @@
 import { signal, type ReadonlySignal } from '@preact/signals'
 import { assertNever } from '../../extension/base/assert-never.ts'
+import { withoutMarks } from '../../extension/base/marked-code.ts'
 import type { HostMessage } from '../../extension/protocol/messages.ts'
 import type { Row } from '../../extension/protocol/view-state.ts'
 import { plural, t } from '../l10n.ts'
@@ -29,11 +30,11 @@ export function createAnnouncements(store: ChatStore): Announcements {
       }).flatMap((change) => {
         if (change.change === 'row') return told.has(keyOf(change.row)) ? [] : tell(change.row)
         if (change.change !== 'state') return []
-        if (change.key === 'approvals') return change.value.filter(isNew).map(({ effect }) => t('Approval needed: {0}', effect))
+        if (change.key === 'approvals') return change.value.filter(isNew).map(({ effect }) => t('Approval needed: {0}', withoutMarks(effect)))
         if (change.key === 'questions') return change.value.filter(isNew).map(({ questions }) => t('Bosun asks: {0}', questions[0]?.question ?? ''))
         return change.key === 'notices' ? change.value.filter(isNew).map(({ text }) => text) : []
       })
-      if (lines.length > 0) current.value = lines.join('. ')
+      if (lines.length > 0) current.value = lines.map((line, index) => (index === lines.length - 1 || /[.!?…:]$/.test(line) ? line : `${line}.`)).join(' ')
       if (store.entries.peek().length === 0) told.clear()
     },
   }

@@ -15,6 +15,7 @@ export function groupLine(rows: readonly Row[]): { readonly text: string; readon
     else files.add(row.result?.card === 'read' ? row.result.path : row.call?.card === 'generic' ? (row.call.subject ?? row.id) : row.id)
   }
   reads = files.size
+  if (reads === 0 && thoughtMs < 1_000) return { text: isRunning ? t('Searching') : plural(searches, 'Searched {0} time', 'Searched {0} times'), isRunning }
   const what = [
     ...(reads > 0 ? [plural(reads, '{0} file', '{0} files')] : []),
     ...(searches > 0 ? [plural(searches, '{0} search', '{0} searches')] : []),

@@ -30,7 +30,7 @@ const MAX_LINE_CHARS = 300
 export function toolLine(row: ToolRow): ToolLine {
   // "Reading a.ts failed", but "Read a.ts".
   const isOver = row.state === 'ok'
-  const line = row.result === null ? callLine(row.call, row.tool, isOver) : resultLine(row.result, row.call, row.tool)
+  const line = row.result === null ? callLine(row.call, row.tool, isOver) : resultLine(row.result, row.call, row.tool, isOver)
   const outcome = [...line.outcome, ...stateOutcome(row), ...durationOutcome(row)]
   return { ...line, ...failed(row, line), outcome }
 }
@@ -109,11 +109,12 @@ function subjectPart({ kind, locations }: Extract<ToolCallView, { card: 'generic
   return location === undefined ? words(subject) : file(location.path, location.line)
 }
 
-function resultLine(result: ToolResultView, call: ToolCallView | null, tool: string): ToolLine {
+function resultLine(result: ToolResultView, call: ToolCallView | null, tool: string, isOver: boolean): ToolLine {
   switch (result.card) {
     case 'generic': {
-      if (result.title === undefined) return callLine(call, tool, true)
-      return { ...callLine(call, tool, true), sentence: '{0}', parts: [words(result.title)] }
+      // What did not come about is told by what was wanted, where the call says it in full.
+      if (result.title === undefined || (!isOver && hasSubject(call))) return callLine(call, tool, isOver)
+      return { ...callLine(call, tool, isOver), sentence: '{0}', parts: [words(result.title)] }
     }
     case 'terminal':
       return {
@@ -139,6 +140,8 @@ function resultLine(result: ToolResultView, call: ToolCallView | null, tool: str
       }
   }
 }
+
+const hasSubject = (call: ToolCallView | null) => call !== null && (call.card !== 'generic' || call.subject !== undefined)
 
 function terminalOutcome({ exitCode, signal, timedOut, aborted }: Extract<ToolResultView, { card: 'terminal' }>): readonly Outcome[] {
   if (timedOut === true) return [{ text: t('timed out'), tone: 'bad' }]

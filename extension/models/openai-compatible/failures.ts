@@ -27,7 +27,7 @@ export function failureFromHttp(answer: HttpAnswer, context: FailureContext): Fa
   const requestId = answer.headers['x-request-id'] ?? answer.headers['request-id']
   return {
     code,
-    message: wordsFor(code, answer, said, context),
+    message: wordsFor(code, answer, said, context, retryAfterMs),
     status: answer.status,
     ...(retryAfterMs !== undefined && { providerRetryAfterMs: retryAfterMs }),
     ...(requestId !== undefined && { requestId }),
@@ -119,6 +119,13 @@ function codeFor(status: number, { message, code, type }: Said): FailureCode {
   return `HTTP_${status}`
 }
 
+/** As the provider asks for it: " 8 s", " 10 min". */
+function waitOf(ms: number | undefined): string {
+  if (ms === undefined) return ''
+  const seconds = Math.ceil(ms / 1_000)
+  return seconds < 120 ? ` ${seconds} s` : ` ${Math.ceil(seconds / 60)} min`
+}
+
 /** In a stream a provider gives words and no status. */
 function statusOf({ message, code, type }: Said): number {
   const all = `${code} ${type} ${message}`
@@ -128,7 +135,7 @@ function statusOf({ message, code, type }: Said): number {
   return 500
 }
 
-function wordsFor(code: FailureCode, { status }: HttpAnswer, said: Said, { name, baseUrl, model, isLocal }: FailureContext): string {
+function wordsFor(code: FailureCode, { status }: HttpAnswer, said: Said, { name, baseUrl, model, isLocal }: FailureContext, retryAfterMs: number | undefined): string {
   const reason = said.message === '' ? '' : ` It said: ${said.message}`
   switch (code) {
     case 'AUTH':
@@ -138,7 +145,7 @@ function wordsFor(code: FailureCode, { status }: HttpAnswer, said: Said, { name,
     case 'QUOTA':
       return `The account at ${name} has no money or quota left. Top it up, or choose another model.${reason}`
     case 'RATE_LIMIT':
-      return `${name} limits how often it may be asked (429). Wait, or choose another model.${reason}`
+      return `${name} limits how often it may be asked (429). Wait${waitOf(retryAfterMs)}, or choose another model.${reason}`
     case 'TIMEOUT':
       return `${name} did not answer in time (${status}). Retry, or choose another model.${reason}`
     case 'SERVER':

@@ -36,7 +36,7 @@ export function createEdit(needs: FileToolNeeds): ToolDefinition {
       const target = await files.resolve(args.file_path, sessionFolder(exec), exec.signal)
       const { version } = observations.editIntent(exec.agent, target)
       const file = await readCurrent(target, exec)
-      if (file.version !== version) throw staleVersion(args.file_path, file.isDirty ? 'has changes in the editor that you have not seen, made' : 'changed')
+      if (file.version !== version) throw staleVersion(args.file_path, file.isDirty ? 'has unsaved changes in the editor, made' : 'changed')
       const plan = planEdit({
         path: args.file_path,
         text: file.text,

@@ -231,7 +231,7 @@ describe('tool rows', () => {
   it('wait while an approval is asked', () => {
     const drafts = [turnStart(1), stepStart(1, 1), call('c', 'read', '{}'), draft('approval/asked', { id: 'q', toolName: 'read', callId: 'c' })]
     check(drafts, [{ state: 'waiting' }])
-    check([...drafts, draft('approval/decided', { id: 'q', outcome: 'allowed-once' })], [{ state: 'running' }])
+    check([...drafts, draft('approval/decided', { id: 'q', outcome: 'allowed-once' })], [{ state: 'running', startedAt: 5_000 }])
   })
 
   it('accept a result whose call never began, as crash repair writes it', () =>

@@ -285,7 +285,7 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
       ],
     }),
   },
-  'approval-deny': { state: withRows(turn(), { session: { ...session, status: 'waiting' }, approvals: [approval] }), press: ['Deny with a reason'] },
+  'approval-deny': { state: withRows(turn(), { session: { ...session, status: 'waiting' }, approvals: [approval] }), press: ['Say why not'] },
   question: {
     state: withRows(turn(), {
       session: { ...session, status: 'waiting' },

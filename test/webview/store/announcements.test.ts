@@ -38,8 +38,13 @@ it('says nothing of calls that went well, and what failed', () => {
   expect(announcements.current.value).toBe('Reading a.ts, failed')
 })
 
+it('ends each sentence once', () => {
+  change({ change: 'row', row: textRow('t', 'Edited.') }, { change: 'row', row: textRow('u', 'Next') }, { change: 'row', row: turnEndRow('e') })
+  expect(announcements.current.value).toBe('Bosun: Edited. Bosun: Next. Bosun is done, 3 steps')
+})
+
 it('says once what waits for the person', () => {
-  const approvals = [{ id: 'a1', callId: null, tool: 'bash', effect: 'Run npm test', why: '', card: null, always: [], who: null }]
+  const approvals = [{ id: 'a1', callId: null, tool: 'bash', effect: 'Run `npm test`', why: '', card: null, always: [], who: null }]
   change({ change: 'state', key: 'approvals', value: approvals })
   expect(announcements.current.value).toBe('Approval needed: Run npm test')
   change({ change: 'row', row: turnEndRow('e') }, { change: 'state', key: 'approvals', value: approvals })

@@ -18,6 +18,7 @@ describe('a read', () => {
   it('names no lines of a whole file', () => check(readCall, readResult(1, 80, 80), 'Read date.ts'))
   it('of nothing', () => check(readCall, { ...readResult(1, 1, 0), lines: [] } as ToolResultView, 'Read date.ts'))
   it('that failed is not told as done', () => check(readCall, null, 'Reading date.ts, failed', { state: 'failed', endedAt: 0 }))
+  it('that failed with a result keeps its file', () => check(readCall, { card: 'generic', title: 'Read src/date.ts' }, 'Reading date.ts, failed', { state: 'failed', endedAt: 0 }))
   it('opens at its first line', () => expect(toolLine(toolRow('a', readCall, readResult(40, 80, 212))).parts[0]).toEqual({ kind: 'file', text: 'date.ts', location: { path: 'src/date.ts', line: 40 } }))
 })
 
@@ -37,6 +38,7 @@ describe('an edit', () => {
   it('of several', () => check(null, { card: 'diff', diffs: [diff('a.ts', 'a'), diff('b.ts', 'a')] }, 'Edited 2 files'))
   it('that makes a file', () => check(null, { card: 'diff', diffs: [diff('a.ts', null)] }, 'Created a.ts'))
   it('that only inserts makes none', () => check(null, { card: 'diff', diffs: [diff('a.ts', null, 4)] }, 'Edited a.ts'))
+  it('that failed keeps its file', () => check({ card: 'diff', title: 'Edit a/b.ts', diffs: [diff('a/b.ts', 'a')] }, { card: 'generic', title: 'Edit a/b.ts' }, 'Editing b.ts, failed', { state: 'failed', endedAt: 0 }))
   it('without known changes has its title', () => check({ card: 'diff', title: 'Edit a.ts', diffs: [] }, null, 'Edit a.ts'))
 })
 
@@ -64,5 +66,6 @@ describe('a group', () => {
   const thought = { kind: 'reasoning', id: 'x', turn: 1, text: '', isStreaming: false, durationMs: 2_400 } as const
   it('counts each file once', () =>
     expect(groupLine([toolRow('a', readCall, readResult(1, 2, 9)), thought, toolRow('b', readCall, readResult(3, 4, 9)), search])).toEqual({ text: 'Explored 1 file, 1 search, thought for 2.4 s', isRunning: false }))
+  it('of searches alone', () => expect(groupLine([search, toolRow('t', null, { card: 'search', shape: 'paths', paths: [], total: 0, truncated: false })]).text).toBe('Searched 2 times'))
   it('is told in the present while one runs', () => expect(groupLine([search, toolRow('b', readCall, null)])).toEqual({ text: 'Exploring 1 file, 1 search', isRunning: true }))
 })

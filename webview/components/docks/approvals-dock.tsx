@@ -1,6 +1,7 @@
 import { useComputed, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { assertNever } from '../../../extension/base/assert-never.ts'
+import { markedCode, withoutMarks } from '../../../extension/base/marked-code.ts'
 import type { ToolCallView } from '../../../extension/protocol/cards.ts'
 import type { ApprovalView } from '../../../extension/protocol/view-state.ts'
 import { DiffCard } from '../../cards/diff-card.tsx'
@@ -33,7 +34,7 @@ export function ApprovalsDock() {
               <button type="button" class="approval-tab" aria-current={approval === open ? 'true' : undefined} onClick={() => (chosenId.value = approval.id)}>
                 <kbd>{index + 1}</kbd>
                 <span class="approval-tab-text" dir="auto">
-                  {approval.effect}
+                  {withoutMarks(approval.effect)}
                 </span>
               </button>
             </li>
@@ -60,13 +61,14 @@ function Approval({ approval }: { readonly approval: ApprovalView }) {
       <div class="approval-head">
         <Icon name="shield" />
         <span class="approval-effect" dir="auto">
-          {effect}
+          <Effect text={effect} />
         </span>
       </div>
       {card !== null && <Means card={card} />}
       {(why !== '' || who !== null) && (
         <div class="approval-why" dir="auto">
-          {[...(who === null ? [] : [t('For {0}.', who)]), why].filter((part) => part !== '').join(' ')}
+          {who !== null && `${t('For {0}.', who)} `}
+          <Why text={why} />
         </div>
       )}
       {isDenying.value ? (
@@ -96,11 +98,26 @@ function Approval({ approval }: { readonly approval: ApprovalView }) {
             {t('Deny')}
           </button>
           <button type="button" class="link deny-why" onClick={() => (isDenying.value = true)}>
-            {t('Deny with a reason')}
+            {t('Say why not')}
           </button>
         </div>
       )}
     </div>
+  )
+}
+
+/** Names of programs and files stand as code. */
+const Why = ({ text }: { readonly text: string }) => <>{text.split('`').map((part, index) => (index % 2 === 0 ? part : <code dir="ltr">{part}</code>))}</>
+
+function Effect({ text }: { readonly text: string }) {
+  const marked = markedCode(text)
+  if (marked === null) return <>{text}</>
+  return (
+    <>
+      {marked.before}
+      <code dir="ltr">{marked.code}</code>
+      {marked.after}
+    </>
   )
 }
 
@@ -119,7 +136,7 @@ function Means({ card }: { readonly card: ToolCallView }) {
     case 'diff':
       return (
         <div class="means">
-          <DiffCard diffs={card.diffs} />
+          <DiffCard diffs={card.diffs} isAhead />
         </div>
       )
     case 'generic':

@@ -28,7 +28,7 @@ export function PromptRowView({ entry }: { readonly entry: RowEntry }) {
         )}
         <div class="prompt-actions">
           <CopyButton text={() => row.text} label={t('Copy')} />
-          <IconButton icon="edit" label={t('Change and send again')} onPress={() => composer.insert(row.text)} />
+          <IconButton icon="edit" label={t('Change and ask again')} onPress={() => composer.insert(row.text)} />
         </div>
       </div>
     </article>

@@ -49,9 +49,14 @@ function NextStep({ row }: { readonly row: TurnEndRow }) {
       {t('Continue')}
     </button>
   ) : (
-    <button type="button" class="button-primary" onClick={actions.retry}>
-      {t('Retry')}
-    </button>
+    <span class="buttons">
+      <button type="button" class="button-primary" onClick={actions.retry}>
+        {t('Retry')}
+      </button>
+      <button type="button" class="link" onClick={actions.pickModel}>
+        {t('Choose another model')}
+      </button>
+    </span>
   )
 }
 

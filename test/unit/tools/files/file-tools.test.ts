@@ -518,7 +518,7 @@ describe('the stale-read guard', () => {
     const { read, edit, ctx, agent } = await bench({ files: withDirty(new NodeFileSystem()) })
     await read('a')
     ctx.observations.observe(agent, await new NodeFileSystem().resolve('a', folder), { version: 'sha256:before' as FileVersion })
-    expect(outcomeOf(await edit('a', 'old', 'new'))).toEqual(failed('FS_STALE_VERSION', /changes in the editor that you have not seen/))
+    expect(outcomeOf(await edit('a', 'old', 'new'))).toEqual(failed('FS_STALE_VERSION', /unsaved changes in the editor, made since/))
   })
 })
 
