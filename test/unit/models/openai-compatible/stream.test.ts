@@ -94,7 +94,7 @@ describe('a failure', () => {
     ['of missing rights', { ...failures.wrongKey, status: 403 }, kept('rights', 'AUTH', { status: 403 })],
     ['of an empty account', failures.noMoney, kept('Top it up', 'QUOTA', { status: 402 })],
     ['of a spent quota', { status: 429, body: { error: { message: 'You exceeded your current quota', code: 'insufficient_quota' } } }, kept('quota', 'QUOTA')],
-    ['of too many requests', failures.rateLimit('7'), kept('Wait', 'RATE_LIMIT', { status: 429, providerRetryAfterMs: 7000 })],
+    ['of too many requests', failures.rateLimit('7'), kept('Wait 7 s,', 'RATE_LIMIT', { status: 429, providerRetryAfterMs: 7000 })],
     ['with milliseconds to wait', { ...failures.rateLimit('7'), headers: { 'retry-after-ms': '250', 'retry-after': '1' } }, kept('', 'RATE_LIMIT', { providerRetryAfterMs: 250 })],
     ['of an unknown model', failures.unknownModel('scripted'), kept('no model "scripted"', 'UNKNOWN_MODEL', { status: 404 })],
     ['of an unknown model said with 400', { status: 400, body: { error: { message: 'Model Not Exist' } } }, kept('Choose another one', 'UNKNOWN_MODEL', { status: 400 })],
