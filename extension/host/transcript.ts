@@ -53,6 +53,8 @@ export class Transcript {
   readonly #places = new Map<string, Call>()
   /** Call ids by the approval that waits. */
   readonly #approvals = new Map<string, string>()
+  /** Calls that the person refused, with the reason they gave. */
+  readonly #refusals = new Map<string, string | null>()
   #turn: OpenTurn | null = null
   #step: OpenStep | null = null
   #turnNumber = 0
@@ -183,6 +185,8 @@ export class Transcript {
         if (callId !== undefined) {
           this.#wait(callId, false)
           this.#startedAt(callId, event.time)
+          // What the model is told of a refusal is no news to the person who refused; their reason is kept.
+          if (event.data.outcome === 'rejected') this.#refusals.set(callId, event.data.note ?? null)
         }
         return
       }
@@ -420,10 +424,15 @@ export class Transcript {
       state: block.isError ? failedStateOf(data.error?.code) : 'ok',
       result,
       output: cutMiddle(output),
-      error: block.isError ? cutMiddle(output.replace(/^Error: /, '')) : null,
+      error: block.isError ? this.#errorOf(callId, output) : null,
       progress: '',
       endedAt: time,
     })
+  }
+
+  #errorOf(callId: string, output: string): string | null {
+    const refusal = this.#refusals.get(callId)
+    return refusal === undefined ? cutMiddle(output.replace(/^Error: /, '')) : refusal
   }
 
   #wait(callId: string, isWaiting: boolean): void {

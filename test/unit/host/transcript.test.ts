@@ -234,6 +234,15 @@ describe('tool rows', () => {
     check([...drafts, draft('approval/decided', { id: 'q', outcome: 'allowed-once' })], [{ state: 'running', startedAt: 5_000 }])
   })
 
+  it.each([
+    [undefined, null],
+    ['Not on Mondays.', 'Not on Mondays.'],
+  ])('that the person refused say only the reason given: %s', (note, error) => {
+    const decided = draft('approval/decided', { id: 'q', outcome: 'rejected', ...(note === undefined ? {} : { note }) })
+    const refused = resulted('c', 'Error: The person refused read.', { error: { name: 'ToolError', code: 'DENIED' } })
+    check([turnStart(1), stepStart(1, 1), call('c', 'read', '{}'), draft('approval/asked', { id: 'q', toolName: 'read', callId: 'c' }), decided, refused], [{ state: 'denied', error }])
+  })
+
   it('accept a result whose call never began, as crash repair writes it', () =>
     check(
       [
