@@ -135,3 +135,46 @@ test('without a key the tour plays, says that it is a script, and changes only a
     assert.equal(await readFile(join(workbench.folder, 'src/main.ts'), 'utf8'), untouched)
     await conversation(workbench).locator('[data-card="diff"]').first().waitFor()
   }))
+
+test('unsaved text stays beside the change of the agent, undo takes back the agent’s alone; an answer in the chat clears the notification', () =>
+  withChat(
+    {
+      steps: [
+        { answer: { parts: [call('read', { file_path: 'src/tides.ts' })] } },
+        { answer: { parts: [call('edit', { file_path: 'src/tides.ts', old_string: 'undefined,\n  )', new_string: 'undefined, // none\n  )' })] } },
+        { answer: { parts: [call('bash', { command: 'rm -rf src', description: 'Remove the sources' })] } },
+        { answer: { parts: [{ text: 'That is all.' }] } },
+      ],
+    },
+    async (workbench) => {
+      const { page, chat, folder } = workbench
+      const onDisk = await readFile(join(folder, 'src/tides.ts'), 'utf8')
+      await workbench.openFile('src/tides.ts')
+      const editor = page.locator('.editor-instance .monaco-editor').first()
+      await editor.locator('.view-line').first().click()
+      await page.keyboard.press('ControlOrMeta+Home')
+      await page.keyboard.type('/* mine */')
+      const text = async () => (await editor.locator('.view-lines').innerText()).replaceAll('\u00a0', ' ')
+      assert.match(await text(), /mine \*\/export type Tide/)
+
+      await send(workbench, 'Say what it means')
+      const toast = page.locator('.notification-toast').filter({ hasText: 'Allow once' })
+      const approvals = chat.getByRole('region', { name: 'Approvals' })
+      await toast.waitFor()
+      await approvals.getByRole('button', { name: 'Allow once' }).click()
+      await approvals.getByText(/rm -rf src/).first().waitFor()
+      await workbench.screenshot('chat-destructive')
+      await approvals.getByRole('button', { name: 'Deny', exact: true }).click()
+      await conversation(workbench).getByText('That is all.').waitFor()
+      await toast.waitFor({ state: 'hidden' })
+
+      assert.match(await text(), /mine \*\/export type Tide[\s\S]*undefined, \/\/ none/)
+      assert.equal(await readFile(join(folder, 'src/tides.ts'), 'utf8'), onDisk)
+      await workbench.screenshot('chat-unsaved')
+      await editor.locator('.view-line').nth(2).click()
+      await page.keyboard.press('ControlOrMeta+Z')
+      await page.waitForFunction(() => !document.querySelector('.editor-instance .view-lines')?.textContent?.includes('none'))
+      assert.match(await text(), /mine \*\/export type Tide/)
+    },
+    { settings: { 'files.autoSave': 'off' } },
+  ))
