@@ -590,6 +590,8 @@ export class ChatController {
   }
 
   #useModel(options: AgentOptions): void {
+    // What was said about another model's connection says nothing about this one.
+    this.#notices.close('connection')
     if (this.#shown?.agent != null) this.#services.agents.configure(this.#shown.session.id, options)
     else this.#next = { ...this.#next, options }
     this.#refreshComposer()

@@ -368,10 +368,13 @@ describe('models', () => {
 
   it('are checked with words that say what to do', async () => {
     const bad = { ...realModel, check: async () => ({ isOk: false, code: 'AUTH' as const, message: 'The key was refused. Set another one.' }) }
-    const rig = await chatRig({ ...keyed, adapters: [bad] })
+    const rig = await chatRig({ ...keyed, adapters: [bad, tour] })
     await rig.controller.run('check-connection')
     await rig.settle()
     expect(rig.state().notices).toMatchObject([{ id: 'connection', level: 'error', text: 'The key was refused. Set another one.', actions: [{ id: 'key' }, { id: 'model' }] }])
+    rig.editor.answers.push('model:["tour","m1"]')
+    await rig.say({ type: 'pick-model' })
+    expect(rig.state().notices).toEqual([])
   })
 })
 
