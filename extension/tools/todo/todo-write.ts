@@ -8,6 +8,19 @@ export interface TodoWriteOptions {
   readonly allowParallelInProgress: boolean
 }
 
+const todoList = {
+  type: 'array',
+  required: true,
+  items: {
+    type: 'object',
+    properties: {
+      content: { type: 'string', required: true },
+      status: { type: 'string', required: true, enum: ['pending', 'in_progress', 'completed'] },
+    },
+    additionalProperties: false,
+  },
+} as const
+
 /** `todo_write`: the whole task list of the turn, shown to the person. Source: agent tools specification 4. */
 export function createTodoWrite({ allowParallelInProgress }: TodoWriteOptions): ToolDefinition {
   return defineTool({
@@ -17,35 +30,13 @@ export function createTodoWrite({ allowParallelInProgress }: TodoWriteOptions): 
       'Use it for work of three or more steps, and mark an entry completed as soon as it is. ' +
       (allowParallelInProgress ? 'Mark what you work on as in_progress.' : 'Exactly one entry is in_progress while you work.'),
     parameters: {
-      todos: {
-        type: 'array',
-        required: true,
-        items: {
-          type: 'object',
-          properties: {
-            content: { type: 'string', required: true },
-            status: { type: 'string', required: true, enum: ['pending', 'in_progress', 'completed'] },
-          },
-          additionalProperties: false,
-        },
-      },
+      todos: todoList,
     },
     output: {
       schema: {
         type: 'object',
         properties: {
-          todos: {
-            type: 'array',
-            required: true,
-            items: {
-              type: 'object',
-              properties: {
-                content: { type: 'string', required: true },
-                status: { type: 'string', required: true, enum: ['pending', 'in_progress', 'completed'] },
-              },
-              additionalProperties: false,
-            },
-          },
+          todos: todoList,
           counts: {
             type: 'object',
             required: true,
