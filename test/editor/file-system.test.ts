@@ -1,5 +1,5 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import * as vscode from 'vscode'
@@ -67,6 +67,8 @@ describe('a file that is open in the editor', () => {
   const lines = (count: number, end = '\n') => Array.from({ length: count }, (_, index) => `line ${index + 1}${end}`).join('')
   const put = async (name: string, content: string | Uint8Array) => {
     await writeFile(join(folder, name), content)
+    // Files that stand there for long; one that was written a moment ago is another matter.
+    await utimes(join(folder, name), new Date(0), new Date(1_700_000_000_000))
     return vscode.Uri.file(join(folder, name))
   }
   const onDisk = async (name: string) => await readFile(join(folder, name), 'utf8')

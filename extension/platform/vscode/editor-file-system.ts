@@ -37,6 +37,8 @@ import { decodeStored, encodeAs, encodeNew, eolOfNew, formOf, isSameForm, type S
 
 /** From this size on a window of lines is streamed from the disk. */
 const STREAM_FROM_BYTES = 4 * 1024 * 1024
+/** How long the editor may take to notice that another program wrote a file. */
+const SETTLING_MS = 2_000
 /** Whole text is held in memory to change it. */
 const MAX_CHANGE_BYTES = 256 * 1024 * 1024
 
@@ -52,6 +54,8 @@ export class EditorFileSystem implements FileSystem {
   readonly #disk: FileSystem
   readonly #documents: OpenDocuments
   readonly #changes = new Map<FileKey, Promise<unknown>>()
+  /** When files were last saved through their documents by a change of ours: epoch ms, as the disk says. */
+  readonly #ownSaves = new Map<FileKey, number>()
 
   constructor(disk: FileSystem) {
     this.#disk = disk
@@ -214,11 +218,20 @@ export class EditorFileSystem implements FileSystem {
     checkExpected(target, expect, current === null ? null : versionOf(current))
     if (current !== null && (await this.stat(target)).isReadonly) throw readonlyFile(target.spelling)
     const stored = current === null ? null : await decodeStored(current, uri)
-    if (document !== undefined && stored !== null && !ways.needsDisk && isFaithful(document, stored)) {
+    if (document !== undefined && stored !== null && !ways.needsDisk && isFaithful(document, stored) && (await this.#isSettled(target, uri))) {
       const edits = ways.inDocument(stored.text)
       if (fitsDocument(document, edits)) return await this.#changeDocument(document, request, edits)
     }
     return await this.#changeDisk(request, current, stored, await ways.onDisk(stored, uri))
+  }
+
+  /**
+   * Not written a moment ago by another program. The editor may still be taking such a change in, and refuses to save over
+   * what it has not seen; it follows the disk by itself then.
+   */
+  async #isSettled({ key }: FileTarget, uri: vscode.Uri): Promise<boolean> {
+    const { mtime } = await vscode.workspace.fs.stat(uri)
+    return mtime === this.#ownSaves.get(key) || Date.now() - mtime > SETTLING_MS
   }
 
   /** The document shows exactly what is stored, or holds unsaved text: it is edited where the person sees it. */
@@ -244,6 +257,7 @@ export class EditorFileSystem implements FileSystem {
     }
     const saved = document.getText()
     const bytes = await vscode.workspace.fs.readFile(document.uri)
+    this.#ownSaves.set(target.key, (await vscode.workspace.fs.stat(document.uri)).mtime)
     const stored = await decodeStored(bytes, document.uri)
     if (stored?.text !== saved && !document.isDirty) throw ioError(target.spelling, 'it was saved, but what is stored differs: another program changed it at the same time')
     return { version: versionOf(bytes), before, after: saved, form: formOf(document), wasReformatted: saved !== after, isUnsaved: document.isDirty }
