@@ -153,8 +153,14 @@ export function processRunnerContract({ describe, it, after, create }: ProcessRu
       }))
     it('of both streams keeps its order when it comes apart', () =>
       withRunner(async (runner) => {
-        const script = 'for i in 1 2 3; do echo -n o$i; sleep 0.02; echo -n e$i >&2; sleep 0.02; done'
-        assert.equal((await run(runner, script)).order, 'o1e1o2e2o3e3')
+        // The program writes on only once the last piece has come.
+        const script = 'for i in 1 2 3; do echo -n o$i; read a; echo -n e$i >&2; read a; done'
+        const { running, output } = await start(runner, script, { stdin: 'pipe' })
+        for (const soFar of ['o1', 'o1e1', 'o1e1o2', 'o1e1o2e2', 'o1e1o2e2o3', 'o1e1o2e2o3e3']) {
+          await until(() => output.order === soFar)
+          await running.write('\n')
+        }
+        await running.exit
       }))
     it('passes bytes on as they are', () => check("printf '\\xff\\x00\\xe9'", { stdout: '\u{FF}\0\u{E9}' }))
     it('of several programs at once stays apart', () =>
