@@ -94,7 +94,7 @@ describe('bash', () => {
   })
   it('keeps raw output, in the order it came, for the card', async () => {
     const { bash } = await bench()
-    const result = await bash("printf '\\033[31ma\\033[0m\\n'; sleep 0.03; echo b >&2; sleep 0.03; echo c")
+    const result = await bash("printf '\\033[31ma\\033[0m\\n'; sleep 0.3; echo b >&2; sleep 0.3; echo c")
     expect(result.meta).toMatchObject({ output: '\u001b[31ma\u001b[0m\nb\nc\n' })
   })
   it('starts fresh each time: no folder and no variable is kept', async () => {
