@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createFolders, logsIn, runHeadless } from '../support/headless.ts'
@@ -226,6 +226,22 @@ describe('tools', () => {
     const { code, lines, stderr } = await runHeadless(['tools', JSON.stringify(calls), '--cwd', work, '--storage', store, '--permissions', 'allow'])
     expect([code, lines.map((line) => line['isError'])], stderr + JSON.stringify(lines)).toEqual([0, [false, false]])
     expect(readFileSync(path).toString('hex')).toBe(after.toString('hex'))
+  })
+
+  it('read and edit through a link change its target and leave the link', async () => {
+    const { paths, remove } = createFolders('work', 'store')
+    cleanUps.push(remove)
+    const [work = '', store = ''] = paths
+    mkdirSync(work)
+    writeFileSync(join(work, 'target.txt'), 'one\r\ntwo\n')
+    symlinkSync('target.txt', join(work, 'link.txt'))
+    const calls = [
+      { name: 'read', arguments: { file_path: 'link.txt' } },
+      { name: 'edit', arguments: { file_path: 'link.txt', old_string: 'two', new_string: '2' } },
+    ]
+    const { code, lines } = await runHeadless(['tools', JSON.stringify(calls), '--cwd', work, '--storage', store, '--permissions', 'allow'])
+    expect([code, lines.map((line) => line['isError'])]).toEqual([0, [false, false]])
+    expect([readlinkSync(join(work, 'link.txt')), readFileSync(join(work, 'target.txt'), 'utf8')]).toEqual(['target.txt', 'one\r\n2\n'])
   })
 
   it('print one line with value, content, both views, meta and error', async () => {
