@@ -178,3 +178,25 @@ test('unsaved text stays beside the change of the agent, undo takes back the age
     },
     { settings: { 'files.autoSave': 'off' } },
   ))
+
+test('a folder nobody has trusted offers the model reading tools alone, and what it tries all the same changes nothing', () =>
+  withChat(
+    {
+      steps: [
+        { answer: { parts: [call('read', { file_path: 'a.txt' })] } },
+        { answer: { parts: [call('write', { file_path: 'a.txt', content: 'changed' })] } },
+        { answer: { parts: [{ text: 'Nothing more.' }] } },
+      ],
+    },
+    async (workbench, server) => {
+      await send(workbench, 'Change it')
+      await conversation(workbench).getByText('Nothing more.').waitFor()
+      const { tools } = JSON.parse(server.chats()[0]?.body ?? '{}') as { readonly tools: readonly { readonly function: { readonly name: string } }[] }
+      const offered = tools.map((tool) => tool.function.name)
+      assert.deepEqual(['bash', 'edit', 'write'].filter((name) => offered.includes(name)), [])
+      assert.deepEqual(['glob', 'grep', 'read'].filter((name) => !offered.includes(name)), [])
+      assert.equal(await readFile(join(workbench.folder, 'a.txt'), 'utf8'), 'as it was\n')
+      await workbench.screenshot('chat-untrusted')
+    },
+    { withWorkspaceTrust: true, isEmpty: true, files: { 'a.txt': 'as it was\n' } },
+  ))
