@@ -16,7 +16,7 @@ export interface FakeAgent extends Agent {
 export function createFakeAgent(options: { readonly id?: string; readonly cwd?: string; readonly events?: readonly EventDraft[]; readonly owner?: Agent } = {}): FakeAgent {
   const id = options.id ?? 'session-1'
   const log: EventDraft[] = [...(options.events ?? [])]
-  const header: SessionHeader = { version: 0, id, createdAt: 0, cwd: options.cwd ?? '/work' }
+  const header: SessionHeader = { version: 0, id, createdAt: 0, cwd: options.cwd ?? '/project' }
   const committed = (draft: EventDraft, seq: number) => ({ ...draft, seq, time: seq }) as SessionEvent
   const session: Session = {
     id,

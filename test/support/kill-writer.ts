@@ -8,7 +8,7 @@ import { turnStart, wholeTurn } from './session-talk.ts'
  */
 const [root, count] = process.argv.slice(2)
 const { sessions } = await createSessionRig({ events: new NodeEventStore({ root: root! }) })
-const session = await sessions.create({ cwd: '/work', id: `after-${count}` })
+const session = await sessions.create({ cwd: '/project', id: `after-${count}` })
 const drafts = [...wholeTurn(1), turnStart(2)]
 for (const draft of drafts.slice(0, Number(count))) {
   session.append(draft)

@@ -11,12 +11,12 @@ describe('sending', () => {
     expect(rig.state().session).toBeNull()
     expect(await rig.send('fix it')).toBeNull()
     expect(rig.calls).toEqual([
-      ['create', { cwd: '/work', agent: { provider: 'deepseek-official', model: 'deepseek-v4-pro' } }],
+      ['create', { cwd: '/project', agent: { provider: 'deepseek-official', model: 'deepseek-v4-pro' } }],
     ])
     expect(rig.agent('s1').received).toMatchObject([
       { verb: 'followup', message: { role: 'user', content: [{ type: 'text', text: 'fix it' }], source: { kind: 'user' } } },
     ])
-    expect(rig.state().session).toMatchObject({ id: 's1', cwd: '/work', access: 'write', status: 'idle' })
+    expect(rig.state().session).toMatchObject({ id: 's1', cwd: '/project', access: 'write', status: 'idle' })
     expect(rig.memento.get('openSession')).toBe('s1')
   })
 
@@ -417,13 +417,13 @@ describe('presets and permissions', () => {
 })
 
 describe('what the chat opens', () => {
-  const diff = { hunks: [], fileChanges: [{ path: '/work/src/a.ts', before: 'd' }] }
+  const diff = { hunks: [], fileChanges: [{ path: '/project/src/a.ts', before: 'd' }] }
   const edited = (before: string) => [
     turnStart(1),
     stepStart(1, 1),
     answered([{ type: 'tool-call', id: 'c1', name: 'edit', arguments: '{}' }]),
     called('c1', 'edit', '{}'),
-    resulted('c1', '\u001b[31mred\u001b[0m', { meta: { ...diff, fileChanges: [{ path: '/work/src/a.ts', before }] } }),
+    resulted('c1', '\u001b[31mred\u001b[0m', { meta: { ...diff, fileChanges: [{ path: '/project/src/a.ts', before }] } }),
     stepEnd(1, 1),
     turnEnd(1),
   ]
@@ -439,7 +439,7 @@ describe('what the chat opens', () => {
   it('is a location against the session’s folder, or words when it is not there', async () => {
     const rig = await open()
     await rig.say({ type: 'open-location', location: { path: 'a.ts', line: 3 } })
-    expect(rig.editor.take()).toEqual([{ kind: 'location', value: { location: { path: 'a.ts', line: 3 }, cwd: '/work' } }])
+    expect(rig.editor.take()).toEqual([{ kind: 'location', value: { location: { path: 'a.ts', line: 3 }, cwd: '/project' } }])
     await rig.say({ type: 'open-location', location: { path: 'missing.ts' } })
     expect(rig.state().notices).toMatchObject([{ text: 'missing.ts is not there.' }])
   })
@@ -448,10 +448,10 @@ describe('what the chat opens', () => {
     const rig = await open()
     await rig.say({ type: 'open-diff', callId: 'c1', path: 'src/a.ts' })
     expect(rig.editor.take()).toEqual([
-      { kind: 'diff', value: { title: 'a.ts (before and now)', path: '/work/src/a.ts', before: { name: 'c1/a.ts', text: 'old text\n' } } },
+      { kind: 'diff', value: { title: 'a.ts (before and now)', path: '/project/src/a.ts', before: { name: 'c1/a.ts', text: 'old text\n' } } },
     ])
     await rig.say({ type: 'review-turn', turn: 1 })
-    expect(rig.editor.take()).toMatchObject([{ kind: 'diff', value: { path: '/work/src/a.ts' } }])
+    expect(rig.editor.take()).toMatchObject([{ kind: 'diff', value: { path: '/project/src/a.ts' } }])
   })
 
   it('is the output as text without terminal colours', async () => {

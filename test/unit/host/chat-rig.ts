@@ -54,7 +54,7 @@ export async function chatRig(options: RigOptions = {}) {
   const elsewhere = new Set(options.elsewhere)
   const stored = new Map(Object.entries(options.stored ?? {}))
   const calls: unknown[] = []
-  const folders = (options.folders ?? ['/work']).map((path) => ({ name: path.slice(1), path }))
+  const folders = (options.folders ?? ['/project']).map((path) => ({ name: path.slice(1), path }))
   const signals = { approvals: new Set<() => void>(), questions: new Set<() => void>(), trust: new Set<() => void>() }
   const listenTo = (set: Set<() => void>) => (listener: () => void) => {
     set.add(listener)
@@ -77,7 +77,7 @@ export async function chatRig(options: RigOptions = {}) {
   const settings = createSettings({ source, logger })
 
   const live = (id: string, events: readonly EventDraft[] = []) => {
-    const agent = createFakeAgent({ id, cwd: '/work', events })
+    const agent = createFakeAgent({ id, cwd: '/project', events })
     agent.status = 'idle'
     const queue = {
       edit: (messageId: string, content: UserMessage['content']) => calls.push(['edit', messageId, content]) > 0,

@@ -18,7 +18,7 @@ const setUp = async ({ user = {}, workspaceSettings = {}, events = [] }: { user?
   const source = memorySettings(user, workspaceSettings)
   const trust = { isTrusted: true, listeners: new Set<() => void>() }
   const workspace = {
-    folders: () => [{ name: 'work', path: '/work' }],
+    folders: () => [{ name: 'work', path: '/project' }],
     isTrusted: () => trust.isTrusted,
     onDidChangeTrust: (listener: () => void) => {
       trust.listeners.add(listener)
@@ -111,7 +111,7 @@ describe('the permissions of a session', () => {
 
 describe('the rules', () => {
   const rule = { tool: 'bash', match: 'npm test *', decision: 'allow' } as const
-  const sessionRule = { tool: 'edit', path: '**', folder: '/work', decision: 'allow' } as const
+  const sessionRule = { tool: 'edit', path: '**', folder: '/project', decision: 'allow' } as const
 
   it('are listed in words, of the person, the workspace and the session', async () => {
     const { permissions, start, agent } = await setUp({
@@ -123,7 +123,7 @@ describe('the rules', () => {
     expect(permissions.rules('session-1').map(({ text, scope, isFromWorkspace }) => [text, scope, isFromWorkspace])).toEqual([
       ['Allow `npm test …`', 'always', false],
       ['Ask before write', 'always', true],
-      ['Allow edit in ** in /work', 'session', false],
+      ['Allow edit in ** in /project', 'session', false],
     ])
     expect(permissions.rules().length).toBe(2)
   })
@@ -155,7 +155,7 @@ describe('the rules', () => {
     start('resume')
     const [listed] = permissions.rules('session-1')
     if (listed === undefined) throw new Error('the rule is missing')
-    await permissions.revoke({ ...listed, rule: { decision: 'allow', folder: '/work', path: '**', tool: 'edit' } })
+    await permissions.revoke({ ...listed, rule: { decision: 'allow', folder: '/project', path: '**', tool: 'edit' } })
     const reloaded = await setUp({ events: agent.log })
     reloaded.start('resume')
     const edit = reloaded.exec('edit', { file_path: 'a.ts' })

@@ -7,7 +7,7 @@ import { answer, prompt, stepEnd, stepStart, textDelta, turnEnd, turnStart, whol
 
 const started = async () => {
   const rig = await createSessionRig({ events: createMemoryEventStore() })
-  return { ...rig, session: await rig.sessions.create({ cwd: '/work', id: 'a' }) }
+  return { ...rig, session: await rig.sessions.create({ cwd: '/project', id: 'a' }) }
 }
 /** Keeps the numbers of the events it was given. */
 const seen = (key: string, parts?: Projection['parts']): Projection<readonly number[], number[]> => ({

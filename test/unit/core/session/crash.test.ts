@@ -91,12 +91,12 @@ describe('any sequence of appends, crashes, torn logs and reloads', () => {
       fc.asyncProperty(fc.array(moves, { minLength: 10, maxLength: 80 }), async (sequence) => {
         const disk = createMemoryDisk()
         let host = await windowOn(disk)
-        let session: Session = await host.sessions.create({ cwd: '/work', id: 's' })
+        let session: Session = await host.sessions.create({ cwd: '/project', id: 's' })
         /** Events that must be there for good. */
         let durable: readonly SessionEvent[] = []
         const reopen = async () => {
           host = await windowOn(disk)
-          session = disk.logs.has('s') ? await host.sessions.open('s') : await host.sessions.create({ cwd: '/work', id: 's' })
+          session = disk.logs.has('s') ? await host.sessions.open('s') : await host.sessions.create({ cwd: '/project', id: 's' })
           expect(session.events(0, durable.length)).toEqual(durable)
           durable = session.events()
         }
@@ -145,7 +145,7 @@ describe('a log that is cut at any byte', () => {
   it('opens with the events before the cut, closes the open turn, and says what was cut', async () => {
     const disk = createMemoryDisk()
     const host = await windowOn(disk)
-    const session = await host.sessions.create({ cwd: '/work', id: 's' })
+    const session = await host.sessions.create({ cwd: '/project', id: 's' })
     for (const draft of wholeTurn(1)) session.append(draft)
     await session.close()
     const { text } = disk.logs.get('s')!

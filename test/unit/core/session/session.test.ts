@@ -8,7 +8,7 @@ import { answer, call, prompt, result, stepEnd, stepStart, textDelta, turnEnd, t
 const started = async () => {
   const events = createMemoryEventStore()
   const rig = await createSessionRig({ events })
-  const session = await rig.sessions.create({ cwd: '/work', id: 'a' })
+  const session = await rig.sessions.create({ cwd: '/project', id: 'a' })
   return { ...rig, events, session }
 }
 const appendAll = (session: Session, drafts: readonly EventDraft[]) => {

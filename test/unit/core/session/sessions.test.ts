@@ -20,7 +20,7 @@ const windowOn = async (disk: MemoryDisk, hasTitles = false) => {
 const stored = async (drafts: readonly EventDraft[]) => {
   const disk = createMemoryDisk()
   const { sessions } = await windowOn(disk)
-  const session = await sessions.create({ cwd: '/work', id: 'a' })
+  const session = await sessions.create({ cwd: '/project', id: 'a' })
   appendAll(session, drafts)
   await session.close()
   return disk
@@ -29,7 +29,7 @@ const stored = async (drafts: readonly EventDraft[]) => {
 const killed = async (drafts: readonly EventDraft[]) => {
   const disk = createMemoryDisk()
   const { sessions, events } = await windowOn(disk)
-  const session = await sessions.create({ cwd: '/work', id: 'a' })
+  const session = await sessions.create({ cwd: '/project', id: 'a' })
   appendAll(session, drafts)
   await session.flush()
   events.crash()
@@ -44,12 +44,12 @@ const rewriteHeader = (disk: MemoryDisk, change: JsonObject) => {
 describe('creating a session', () => {
   it('gives it a header with what it was asked for, frozen', async () => {
     const { sessions } = await windowOn(createMemoryDisk())
-    const session = await sessions.create({ cwd: '/work', agentPreset: 'editor', origin: 'subagent', parentSession: 'p', delegationDepth: 1 })
+    const session = await sessions.create({ cwd: '/project', agentPreset: 'editor', origin: 'subagent', parentSession: 'p', delegationDepth: 1 })
     expect(session.header).toEqual({
       version: 0,
       id: '0'.repeat(31) + '1',
       createdAt: clock.now(),
-      cwd: '/work',
+      cwd: '/project',
       agentPreset: 'editor',
       origin: 'subagent',
       parentSession: 'p',
@@ -59,20 +59,20 @@ describe('creating a session', () => {
     expect([session.access, session.length, sessions.live(session.id) === session]).toEqual(['write', 0, true])
   })
 
-  it.each(['work', './work', '', 'C:work'])('refuses the folder %j, which is not absolute', async (cwd) => {
+  it.each(['work', './project', '', 'C:work'])('refuses the folder %j, which is not absolute', async (cwd) => {
     const { sessions } = await windowOn(createMemoryDisk())
     await expect(sessions.create({ cwd })).rejects.toMatchObject({ code: 'INVALID_CWD' })
   })
-  it.each(['/work', String.raw`C:\work`, 'vscode-remote://host/work'])('takes the folder %j', async (cwd) => {
+  it.each(['/project', String.raw`C:\work`, 'vscode-remote://host/project'])('takes the folder %j', async (cwd) => {
     const { sessions } = await windowOn(createMemoryDisk())
     expect((await sessions.create({ cwd })).header.cwd).toBe(cwd)
   })
 
   it('refuses an id that is taken, on the disk or by a session without events', async () => {
     const { sessions } = await windowOn(await stored(wholeTurn(1)))
-    await expect(sessions.create({ cwd: '/work', id: 'a' })).rejects.toMatchObject({ code: 'SESSION_ALREADY_EXISTS' })
-    await sessions.create({ cwd: '/work', id: 'b' })
-    await expect(sessions.create({ cwd: '/work', id: 'b' })).rejects.toMatchObject({ code: 'SESSION_ALREADY_EXISTS' })
+    await expect(sessions.create({ cwd: '/project', id: 'a' })).rejects.toMatchObject({ code: 'SESSION_ALREADY_EXISTS' })
+    await sessions.create({ cwd: '/project', id: 'b' })
+    await expect(sessions.create({ cwd: '/project', id: 'b' })).rejects.toMatchObject({ code: 'SESSION_ALREADY_EXISTS' })
   })
 
   it('tells after it can be found, and is taken back when a listener throws', async () => {
@@ -83,7 +83,7 @@ describe('creating a session', () => {
       seen.push(`created ${sessions.live(session.id) === session}`)
       throw new Error('veto')
     })
-    await expect(sessions.create({ cwd: '/work', id: 'a' })).rejects.toThrow('veto')
+    await expect(sessions.create({ cwd: '/project', id: 'a' })).rejects.toThrow('veto')
     expect(seen).toEqual(['created true', 'disposed'])
     expect([sessions.live('a'), events.disk.logs.size]).toEqual([undefined, 0])
   })
@@ -320,7 +320,7 @@ describe('closing a session', () => {
     const { sessions, kernel, projections } = await windowOn(disk)
     const seen: string[] = []
     kernel.root.on('session/disposed', (session) => void seen.push(`${session.id} ${sessions.live(session.id) === undefined}`))
-    const session = await sessions.create({ cwd: '/work', id: 'a' })
+    const session = await sessions.create({ cwd: '/project', id: 'a' })
     session.append(turnStart(1))
     await Promise.all([session.close(), session.close()])
     expect(seen).toEqual(['a true'])
@@ -332,7 +332,7 @@ describe('closing a session', () => {
   it('happens to all when the host goes', async () => {
     const disk = createMemoryDisk()
     const { sessions, kernel } = await windowOn(disk)
-    for (const id of ['a', 'b']) (await sessions.create({ cwd: '/work', id })).append(turnStart(1))
+    for (const id of ['a', 'b']) (await sessions.create({ cwd: '/project', id })).append(turnStart(1))
     await kernel.dispose()
     expect([...disk.logs.values()].map(({ lease }) => lease)).toEqual([null, null])
   })
@@ -346,10 +346,10 @@ describe('listeners in a layer', () => {
     const heard: string[] = []
     kernel.root.scoped(preset).on('session/event', (session) => void heard.push(`preset ${session.id}`))
     kernel.root.on('session/event', (session) => void heard.push(`global ${session.id}`))
-    const bound = await sessions.create({ cwd: '/work', id: 'bound' })
+    const bound = await sessions.create({ cwd: '/project', id: 'bound' })
     sessions.bindScope('bound', agent)
     bound.append(turnStart(1))
-    ;(await sessions.create({ cwd: '/work', id: 'other' })).append(turnStart(1))
+    ;(await sessions.create({ cwd: '/project', id: 'other' })).append(turnStart(1))
     expect(heard).toEqual(['preset bound', 'global bound', 'global other'])
   })
 })
@@ -446,7 +446,7 @@ describe('removing', () => {
   })
   it('takes a session without events away', async () => {
     const { sessions } = await windowOn(createMemoryDisk())
-    await sessions.create({ cwd: '/work', id: 'a' })
+    await sessions.create({ cwd: '/project', id: 'a' })
     await sessions.remove('a')
     expect(await sessions.list()).toEqual([])
   })
@@ -488,7 +488,7 @@ describe('forking', () => {
   it('copies the talk up to the boundary, marks its end and stores it', async () => {
     const { sessions, source, disk } = await live()
     const child = await sessions.fork('a', { boundary: 27, childId: 'b' })
-    expect(child.header).toEqual({ version: 0, id: 'b', createdAt: clock.now(), cwd: '/work', parentSession: 'a', seedLength: 28 })
+    expect(child.header).toEqual({ version: 0, id: 'b', createdAt: clock.now(), cwd: '/project', parentSession: 'a', seedLength: 28 })
     expect(child.events(0, 28)).toEqual(source.events(0, 28))
     expect(typesOf(child).slice(28)).toEqual(['session/end-seed'])
     expect(child.projections().asOfSeq).toBe(28)
@@ -506,7 +506,7 @@ describe('forking', () => {
 
   it('gives the child the images of its talk; one that is missing costs only itself', async () => {
     const { sessions, blobs, logger } = await windowOn(createMemoryDisk())
-    const source = await sessions.create({ cwd: '/work', id: 'a' })
+    const source = await sessions.create({ cwd: '/project', id: 'a' })
     const { attachmentId } = await blobs.putAttachment('a', new Uint8Array([1, 2]), { mediaType: 'image/png' })
     const missing = `sha256:${'0'.repeat(64)}`
     for (const id of [attachmentId, missing]) {
@@ -550,7 +550,7 @@ describe('forking', () => {
 describe('titles', () => {
   const titled = async (...drafts: EventDraft[]) => {
     const { sessions } = await windowOn(createMemoryDisk(), true)
-    const session = await sessions.create({ cwd: '/work', id: 'a' })
+    const session = await sessions.create({ cwd: '/project', id: 'a' })
     for (const draft of drafts) {
       session.append(draft)
       await Promise.resolve()
@@ -582,7 +582,7 @@ describe('titles', () => {
   })
   it('cost nothing when the session closes first', async () => {
     const { sessions } = await windowOn(createMemoryDisk(), true)
-    const session = await sessions.create({ cwd: '/work', id: 'a' })
+    const session = await sessions.create({ cwd: '/project', id: 'a' })
     session.append(prompt('words'))
     const closing = session.close()
     await closing

@@ -24,7 +24,7 @@ const bench = async (
   found: { paths?: readonly string[]; matches?: readonly TextMatch[]; skippedNames?: number; overlaidPaths?: readonly string[]; notes?: readonly string[]; error?: Error } = {},
   more: { folders?: readonly WorkspaceFolder[]; putSpill?: 'fails' } = {},
 ) => {
-  const made = createToolBench(createFakeAgent({ cwd: '/work' }))
+  const made = createToolBench(createFakeAgent({ cwd: '/project' }))
   const queries: (FileQuery | TextQuery)[] = []
   const search: Search = {
     async files(query) {
@@ -43,7 +43,7 @@ const bench = async (
     searchTools({
       search,
       files,
-      workspace: { folders: () => more.folders ?? [{ name: 'work', path: '/work' }] },
+      workspace: { folders: () => more.folders ?? [{ name: 'work', path: '/project' }] },
       blobs: more.putSpill === 'fails' ? { putSpill: () => Promise.reject(new Error('full')) } : blobs,
       logger: made.logger,
     }),
@@ -57,15 +57,15 @@ const bench = async (
     grep: (args: object = {}, options?: RunOptions) => made.run('grep', { pattern: 'hit', ...args }, options),
   }
 }
-const many = (count: number, folder = 'src') => Array.from({ length: count }, (_, index) => `/work/${folder}/f${index}.ts`)
+const many = (count: number, folder = 'src') => Array.from({ length: count }, (_, index) => `/project/${folder}/f${index}.ts`)
 
 describe('glob', () => {
   it('lists files as they came, relative inside the session’s folder', async () => {
-    const { glob, queries } = await bench({ paths: ['/work/b.ts', '/work/src/a.ts'] })
+    const { glob, queries } = await bench({ paths: ['/project/b.ts', '/project/src/a.ts'] })
     const result = await glob()
     expect(outcomeOf(result)).toEqual({ root: '.', paths: ['b.ts', 'src/a.ts'], skippedNames: 0 })
     expect(textOf(result)).toBe('b.ts\nsrc/a.ts')
-    expect(queries).toMatchObject([{ root: '/work', glob: '*.ts', includeIgnored: false, sort: 'newest' }])
+    expect(queries).toMatchObject([{ root: '/project', glob: '*.ts', includeIgnored: false, sort: 'newest' }])
   })
   it('looks into one folder and at ignored files when asked', async () => {
     const { glob, queries } = await bench({ paths: ['/other/a.ts'] })
@@ -100,12 +100,12 @@ describe('glob', () => {
     expect([(outcomeOf(result) as { paths: string[] }).paths.length, blobs.spills.size, result.meta]).toEqual([101, 0, undefined])
   })
   it('counts names that cannot be shown', async () => {
-    const { glob } = await bench({ paths: ['/work/a.ts'], skippedNames: 2 })
+    const { glob } = await bench({ paths: ['/project/a.ts'], skippedNames: 2 })
     expect(textOf(await glob())).toBe('a.ts\n(2 files with names that are not valid UTF-8 are left out)')
   })
   it('looks into every open folder and leads paths with its name', async () => {
-    const folders = [{ name: 'work', path: '/work' }, { name: 'lib', path: '/lib' }]
-    const { glob } = await bench({ paths: ['/work/a.ts', '/lib/b.ts'] }, { folders })
+    const folders = [{ name: 'work', path: '/project' }, { name: 'lib', path: '/lib' }]
+    const { glob } = await bench({ paths: ['/project/a.ts', '/lib/b.ts'] }, { folders })
     expect(outcomeOf(await glob())).toEqual({ root: 'work, lib', paths: ['work/a.ts', 'lib/b.ts'], skippedNames: 0 })
   })
 
@@ -128,7 +128,7 @@ describe('glob', () => {
 
 describe('grep', () => {
   it('shows matching lines by file, and passes every argument on', async () => {
-    const { grep, queries } = await bench({ matches: [match('/work/a.ts', 3, 'hit 1'), match('/work/a.ts', 7, 'hit 2'), match('/work/b.ts', 1, 'hit 3')] })
+    const { grep, queries } = await bench({ matches: [match('/project/a.ts', 3, 'hit 1'), match('/project/a.ts', 7, 'hit 2'), match('/project/b.ts', 1, 'hit 3')] })
     const result = await grep({ include: '*.{ts,tsx}', ignore_case: true, multiline: true, type: 'ts', include_ignored: true, context: 2 })
     expect(outcomeOf(result)).toEqual({
       matches: [
@@ -139,14 +139,14 @@ describe('grep', () => {
       notes: [],
     })
     expect(textOf(result)).toBe('Found 3 matches in 2 files\n\na.ts\nLine 3: hit 1\nLine 7: hit 2\n\nb.ts\nLine 1: hit 3')
-    expect(queries).toMatchObject([{ root: '/work', pattern: 'hit', include: '*.{ts,tsx}', ignoreCase: true, multiline: true, type: 'ts', includeIgnored: true, contextLines: 2 }])
+    expect(queries).toMatchObject([{ root: '/project', pattern: 'hit', include: '*.{ts,tsx}', ignoreCase: true, multiline: true, type: 'ts', includeIgnored: true, contextLines: 2 }])
   })
   it('marks context and gaps', async () => {
-    const { grep } = await bench({ matches: [match('/work/a', 1, 'x', true), match('/work/a', 2), match('/work/a', 3, 'y', true), match('/work/a', 8, 'z', true), match('/work/a', 9)] })
+    const { grep } = await bench({ matches: [match('/project/a', 1, 'x', true), match('/project/a', 2), match('/project/a', 3, 'y', true), match('/project/a', 8, 'z', true), match('/project/a', 9)] })
     expect(textOf(await grep({ context: 1 }))).toBe('Found 2 matches in 1 file\n\na\nLine 1- x\nLine 2: hit\nLine 3- y\n…\nLine 8- z\nLine 9: hit')
   })
   it('shows 250 of more, the rest is in a file', async () => {
-    const { grep, blobs } = await bench({ matches: Array.from({ length: 251 }, (_, index) => match('/work/a', index + 1)) })
+    const { grep, blobs } = await bench({ matches: Array.from({ length: 251 }, (_, index) => match('/project/a', index + 1)) })
     const result = await grep()
     const [[path, whole]] = [...blobs.spills] as [[string, string]]
     expect(textOf(result)).toMatch(/^Found 251 matches in 1 file, the first 250 shown\n/)
@@ -155,36 +155,36 @@ describe('grep', () => {
     expect((outcomeOf(result) as { matches: unknown[] }).matches).toHaveLength(251)
   })
   it('shows as many as head_limit says, with their context', async () => {
-    const { grep } = await bench({ matches: [match('/work/a', 1), match('/work/a', 2, 'x', true), match('/work/a', 4, 'y', true), match('/work/a', 5)] })
+    const { grep } = await bench({ matches: [match('/project/a', 1), match('/project/a', 2, 'x', true), match('/project/a', 4, 'y', true), match('/project/a', 5)] })
     expect(textOf(await grep({ head_limit: 1, context: 1 }))).toContain('a\nLine 1: hit\nLine 2- x\n\n(1 of 2 matches; all of them: ')
   })
   it('lists files or counts', async () => {
-    const { grep } = await bench({ matches: [match('/work/a', 1), match('/work/a', 2), match('/work/b', 1)] })
+    const { grep } = await bench({ matches: [match('/project/a', 1), match('/project/a', 2), match('/project/b', 1)] })
     expect(textOf(await grep({ output_mode: 'files' }))).toBe('Found 3 matches in 2 files\n\na\nb')
     expect(textOf(await grep({ output_mode: 'count' }))).toBe('Found 3 matches in 2 files\n\na: 2\nb: 1')
     expect(textOf(await grep({ output_mode: 'files', head_limit: 1 }))).toMatch(/\n\na\n\n\(1 of 2 files; all of them: /)
   })
   it('cuts a long line between characters, in the page only', async () => {
     const long = 'é'.repeat(1_500)
-    const { grep } = await bench({ matches: [match('/work/a', 1, long)] })
+    const { grep } = await bench({ matches: [match('/project/a', 1, long)] })
     const result = await grep()
     expect(textOf(result)).toContain(`Line 1: ${'é'.repeat(1_000)}… (line cut)`)
     expect(outcomeOf(result)).toMatchObject({ matches: [{ line: long }] })
   })
   it('stands in for a line that is not text, and says what else it did', async () => {
-    const { grep } = await bench({ matches: [match('/work/a', 1, null)], skippedNames: 1, overlaidPaths: ['/work/b'], notes: ['fallback'] })
+    const { grep } = await bench({ matches: [match('/project/a', 1, null)], skippedNames: 1, overlaidPaths: ['/project/b'], notes: ['fallback'] })
     expect(textOf(await grep())).toBe(
       'Found 1 match in 1 file\n\na\nLine 1: (this line is not valid UTF-8)\n(1 files with names that are not valid UTF-8 were left out)\n(unsaved text of the editor was searched in b)\n(fallback)',
     )
   })
   it('says that nothing was found', async () => expect(textOf(await (await bench()).grep({ include_ignored: true }))).toBe('No lines match hit.'))
   it('takes a file as path', async () => {
-    const { grep, queries } = await bench({ matches: [match('/work/a.ts', 1)] })
+    const { grep, queries } = await bench({ matches: [match('/project/a.ts', 1)] })
     expect(textOf(await grep({ path: 'a.ts' }))).toContain('a.ts\nLine 1: hit')
-    expect(queries).toMatchObject([{ root: '/work/a.ts' }])
+    expect(queries).toMatchObject([{ root: '/project/a.ts' }])
   })
   it('gives a program everything and writes no file for it', async () => {
-    const { grep, blobs } = await bench({ matches: Array.from({ length: 300 }, (_, index) => match('/work/a', index + 1)) })
+    const { grep, blobs } = await bench({ matches: Array.from({ length: 300 }, (_, index) => match('/project/a', index + 1)) })
     await grep({}, { isNested: true })
     expect(blobs.spills.size).toBe(0)
   })
@@ -239,7 +239,7 @@ describe('the cards', () => {
     expect(await pending('grep', {})).toBeUndefined()
   })
   it('show what was found, from the facts', async () => {
-    const { glob, grep } = await bench({ paths: ['/work/a.ts'], matches: [match('/work/a', 1, 'c', true), match('/work/a', 2), match('/work/b', 3)] })
+    const { glob, grep } = await bench({ paths: ['/project/a.ts'], matches: [match('/project/a', 1, 'c', true), match('/project/a', 2), match('/project/b', 3)] })
     expect(await result('glob', { pattern: '*' }, (await glob()).meta)).toEqual({ card: 'search', shape: 'paths', paths: ['a.ts'], total: 1, truncated: false })
     expect(await result('grep', { pattern: 'x' }, (await grep()).meta)).toEqual({
       card: 'search',
@@ -253,12 +253,12 @@ describe('the cards', () => {
     })
   })
   it('keep at most 65 536 bytes, but one item however large', async () => {
-    const { glob, grep } = await bench({ paths: many(5_000), matches: [match('/work/a', 1, 'x'.repeat(1_000)), ...Array.from({ length: 500 }, (_, index) => match('/work/b', index, 'y'.repeat(500)))] })
+    const { glob, grep } = await bench({ paths: many(5_000), matches: [match('/project/a', 1, 'x'.repeat(1_000)), ...Array.from({ length: 500 }, (_, index) => match('/project/b', index, 'y'.repeat(500)))] })
     for (const { meta } of [await glob(), await grep()]) {
       expect(JSON.stringify(meta).length).toBeLessThan(66_500)
       expect(meta).toMatchObject({ truncated: true })
     }
-    const { glob: one } = await bench({ paths: [`/work/${'d'.repeat(70_000)}`] })
+    const { glob: one } = await bench({ paths: [`/project/${'d'.repeat(70_000)}`] })
     expect((await one()).meta).toMatchObject({ truncated: false, total: 1 })
   })
   it('show an error as text, and nothing for facts they cannot read', async () => {
