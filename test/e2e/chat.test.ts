@@ -154,8 +154,9 @@ test('unsaved text stays beside the change of the agent, undo takes back the age
       await editor.locator('.view-line').first().click()
       await page.keyboard.press('ControlOrMeta+Home')
       await page.keyboard.type('/* mine */')
-      const text = async () => (await editor.locator('.view-lines').innerText()).replaceAll('\u00a0', ' ')
-      assert.match(await text(), /mine \*\/export type Tide/)
+      // The editor draws what is typed a frame or more later, so the text is waited for.
+      const shows = (text: RegExp) => editor.locator('.view-lines').filter({ hasText: text }).waitFor()
+      await shows(/mine\s\*\/export\stype\sTide/)
 
       await send(workbench, 'Say what it means')
       const toast = page.locator('.notification-toast').filter({ hasText: 'Allow once' })
@@ -168,13 +169,13 @@ test('unsaved text stays beside the change of the agent, undo takes back the age
       await conversation(workbench).getByText('That is all.').waitFor()
       await toast.waitFor({ state: 'hidden' })
 
-      assert.match(await text(), /mine \*\/export type Tide[\s\S]*undefined, \/\/ none/)
+      await shows(/mine\s\*\/export\stype\sTide[\s\S]*undefined,\s\/\/\snone/)
       assert.equal(await readFile(join(folder, 'src/tides.ts'), 'utf8'), onDisk)
       await workbench.screenshot('chat-unsaved')
       await editor.locator('.view-line').nth(2).click()
       await page.keyboard.press('ControlOrMeta+Z')
       await page.waitForFunction(() => !document.querySelector('.editor-instance .view-lines')?.textContent?.includes('none'))
-      assert.match(await text(), /mine \*\/export type Tide/)
+      await shows(/mine\s\*\/export\stype\sTide/)
     },
     { settings: { 'files.autoSave': 'off' } },
   ))
