@@ -1,0 +1,69 @@
+import { HarnessError } from '../../base/harness-error.ts'
+import type { Undo } from '../../base/undo.ts'
+import type { Emit, ScopeKey } from '../kernel/plugin.ts'
+import type { ImageBlock } from '../log/message.ts'
+import type { Agent } from '../session/agent.ts'
+
+/** A command was not run; nothing was logged. */
+export class CommandError extends HarnessError<'UNKNOWN_COMMAND' | 'BAD_SYNTAX' | 'IMAGES_REFUSED' | 'BUSY'> {}
+
+/**
+ * A slash command: for people, nothing of it reaches the model.
+ *
+ * Errors: a throw or an abort of `run` settles the command as an error with the message as its text.
+ * Source: runtime specification 23.
+ */
+export interface CommandDefinition {
+  /** `[a-z0-9_-]+`, without the slash. */
+  readonly name: string
+  readonly description: string
+  /** Absent: the command takes no arguments, and refuses any. */
+  readonly input?: { readonly hint: string; readonly allowsImages?: true }
+  /** Runs only while the agent is idle; else `BUSY`, and nothing is logged. */
+  readonly needsIdle?: true
+  /** An event of the command's own domain holds the arguments; `command/run` leaves them out. */
+  readonly hidesArguments?: true
+  run(call: CommandCall): CommandOutcome | Promise<CommandOutcome>
+}
+
+export interface CommandCall {
+  readonly commandId: string
+  readonly agent: Agent
+  /** As typed after the name, trimmed; empty when there are none. */
+  readonly args: string
+  readonly images: readonly ImageBlock[]
+  readonly signal: AbortSignal
+}
+
+export interface CommandOutcome {
+  /** What the row of the command says. */
+  readonly text?: string
+  /** The domain event that says it better; the view draws that one. */
+  readonly sourceEventSeq?: number
+}
+
+/** The commands by layer: a duplicate in one layer fails, a nearer layer shadows. */
+export interface Commands {
+  /** Errors: `RangeError` for a bad name, `Error` for a duplicate in the layer. */
+  register(definition: CommandDefinition): Undo
+  /** Those an agent sees, by name. */
+  list(scope: ScopeKey | null): readonly CommandDefinition[]
+  /**
+   * Run `/name arguments` of a person and log both ends.
+   *
+   * Errors: `CommandError`; a failing command gives its outcome, it does not throw.
+   */
+  run(agent: Agent, line: string, options?: { readonly images?: readonly ImageBlock[]; readonly signal?: AbortSignal }): Promise<SettledCommand>
+}
+
+export type SettledCommand = CommandOutcome & { readonly commandId: string; readonly kind: 'success' | 'error' }
+
+declare module '../kernel/plugin.ts' {
+  interface Services {
+    commands: Commands
+  }
+  interface ExtensionPoints {
+    /** Reaches listeners of all layers. */
+    'commands/change': Emit<[]>
+  }
+}
