@@ -6,8 +6,11 @@ import type { ToolDeclaration, Usage } from './contract.ts'
  * Source: runtime specification 16.5. Images: pixels / 750, as providers bill them, 1 000 where the size is unknown.
  */
 
+/** Of each message, beside its blocks. */
+export const roleTokens = 4
+
 export function estimateMessageTokens(message: Message): number {
-  return 4 + message.content.reduce((sum, block) => sum + estimateBlockTokens(block), 0)
+  return roleTokens + message.content.reduce((sum, block) => sum + estimateBlockTokens(block), 0)
 }
 
 export function estimateRequestTokens(request: {
@@ -27,7 +30,7 @@ export function projectTokens(lastUsage: Usage, added: readonly Message[]): numb
   return counted + added.reduce((sum, message) => sum + estimateMessageTokens(message), 0)
 }
 
-function estimateBlockTokens(block: ContentBlock): number {
+export function estimateBlockTokens(block: ContentBlock): number {
   switch (block.type) {
     case 'text':
     case 'reasoning':
