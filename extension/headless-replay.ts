@@ -1,10 +1,11 @@
+import { argumentsFrom } from './base/call-arguments.ts'
 import type { Json } from './base/json.ts'
 import type { EventFile } from './capabilities/event-store.ts'
 import type { Application } from './compose.ts'
 import type { SessionEvent } from './core/log/event.ts'
 import { DerivedLog } from './core/session/derived-log.ts'
 import { headerFrom, loadLog } from './core/session/load-log.ts'
-import { argumentsFrom, presentCall, presentResult } from './host/present-tool.ts'
+import { presentCall, presentResult } from './host/present-tool.ts'
 import { LogFileStore } from './platform/node/log-file-store.ts'
 
 /** The log cannot be replayed; the message says why. */

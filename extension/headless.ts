@@ -1,6 +1,7 @@
 // Bosun without an editor: the same composition over plain Node. Events and results go to stdout as JSON lines, words to stderr.
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { argumentsFrom } from './base/call-arguments.ts'
 import { isHarnessError } from './base/harness-error.ts'
 import type { Json } from './base/json.ts'
 import { compose } from './compose.ts'
@@ -14,7 +15,7 @@ import type { HeadlessCommand, PermissionAnswer, RunCommand, ToolCommand } from 
 import { callIdOf, CALLS_PROVIDER, createCallsAdapter } from './headless-calls.ts'
 import { ReplayError, replayLog } from './headless-replay.ts'
 import { createHeadlessWorld } from './headless-world.ts'
-import { argumentsFrom, presentCall, presentResult } from './host/present-tool.ts'
+import { presentCall, presentResult } from './host/present-tool.ts'
 
 const EXIT = { completed: 0, failed: 1, usage: 2, interrupted: 130 } as const
 const HEADLESS_PROVIDER = 'headless'

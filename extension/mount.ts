@@ -3,6 +3,7 @@ import type { Kernel, Plugin } from './core/kernel/plugin.ts'
 import { createAgentsPlugin } from './core/loop/agents.ts'
 import { durableTools } from './core/loop/durable-tools.ts'
 import { createRetryPlugin } from './core/loop/retry.ts'
+import { unreadableCalls } from './core/loop/unreadable-calls.ts'
 import type { ModelAdapter } from './core/model/contract.ts'
 import { modelProvidersPlugin } from './core/model/providers-plugin.ts'
 import { modelsPlugin } from './core/model/registry.ts'
@@ -100,6 +101,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
 
     createPresetsPlugin({ kernel, workspace }),
     createRetryPlugin({ clock, machine }),
+    unreadableCalls,
     createAgentsPlugin({ kernel, clock, logger, machine, blobs }),
     questionsPlugin({ machine, logger }),
     {

@@ -45,14 +45,3 @@ export function presentResult(
     return null
   }
 }
-
-/** Arguments as the model wrote them, read as JSON where they are JSON. */
-export function argumentsFrom(text: string): Json {
-  if (text.trim() === '') return {}
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    // What the model wrote is shown as it stands; the pipeline has refused it with its own words.
-    return text
-  }
-}

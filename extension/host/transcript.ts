@@ -1,3 +1,4 @@
+import { argumentsFrom } from '../base/call-arguments.ts'
 import type { Json } from '../base/json.ts'
 import type { Localization } from '../capabilities/localization.ts'
 import type { SessionEvent, TurnEndReason } from '../core/log/event.ts'
@@ -18,7 +19,7 @@ import type {
 import { ChangedFiles } from './changed-files.ts'
 import { cutMiddle } from './clamp-view.ts'
 import { contextTitle, textOf } from './describe-context.ts'
-import { argumentsFrom, presentCall, presentResult, type FindPresenters } from './present-tool.ts'
+import { presentCall, presentResult, type FindPresenters } from './present-tool.ts'
 
 export type RowChange = Extract<ViewChange, { change: 'row' | 'append' | 'remove-row' }>
 

@@ -1,4 +1,5 @@
 import { assertNever } from '../../base/assert-never.ts'
+import { readCallArguments } from '../../base/call-arguments.ts'
 import { deepFreeze, snapshotJson } from '../../base/json.ts'
 import type { Json } from '../../base/json.ts'
 import { isHarnessError } from '../../base/harness-error.ts'
@@ -85,7 +86,7 @@ export class StagedCall implements StagedExecution {
     const definition = this.#definition
     if (!definition) return this.#settle(failureOf(unknownTool(this.#exec.name)))
     const violations = definition.validateArguments?.(this.#exec.arguments) ?? []
-    if (violations.length > 0) return this.#settle(failureOf(invalidArguments(this.#exec.name, violations)))
+    if (violations.length > 0) return this.#settle(failureOf(refusedArguments(this.#exec, violations)))
     try {
       const denial = await this.#policy()
       if (denial) return this.#settle(denial)
@@ -386,5 +387,13 @@ const unknownTool = (name: string) =>
   new ToolError('UNKNOWN_TOOL', `There is no tool named ${JSON.stringify(name)}. Use one of the declared tools.`)
 const collapsed = (name: string) =>
   new ToolError('UNKNOWN_TOOL', `${JSON.stringify(name)} cannot be called directly here. Call it from a program through ${RESERVED_TOOL_NAME}.`)
+/** For text that is no JSON, the one thing to mend in it; else what the schema says. */
+function refusedArguments({ name, arguments: args }: Execution, violations: readonly string[]): ToolError {
+  if (typeof args !== 'string') return invalidArguments(name, violations)
+  const read = readCallArguments(args)
+  if (read.ok) return invalidArguments(name, violations)
+  const next = read.isCut ? 'Nothing was done. Send the whole call again; if it is long, do it in several smaller calls.' : 'Nothing was done. Write the arguments as one JSON object and call again.'
+  return new ToolError('INVALID_ARGS', `The arguments of ${name} cannot be read: the text ${read.problem}. ${next}`)
+}
 const argumentsAreNotJson = (name: string, cause: unknown) =>
   new ToolError('INVALID_ARGS', `Invalid arguments for ${name}: ${textOf(cause)}`, { cause })

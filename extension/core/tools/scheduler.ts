@@ -1,3 +1,4 @@
+import { argumentsFrom } from '../../base/call-arguments.ts'
 import type { EventDraft, EventType, SessionEvent } from '../log/event.ts'
 import type { ToolCallBlock, UserMessage } from '../log/message.ts'
 import type { Agent } from '../session/agent.ts'
@@ -40,17 +41,6 @@ export async function runToolBatch(batch: ToolBatch): Promise<{ readonly conclud
   run.throwFailure()
   for (const call of batch.calls.slice(started)) skip(batch, call)
   return { concludesTurn: run.concludesTurn }
-}
-
-/** What the model wrote as arguments, for validation: JSON where it is JSON, the raw text where it is not, `{}` for nothing. */
-export function argumentsFrom(text: string): unknown {
-  if (text.trim() === '') return {}
-  try {
-    return JSON.parse(text)
-  } catch {
-    // Not JSON: the text itself goes on and fails validation with words for the model.
-    return text
-  }
 }
 
 class BatchRun {

@@ -1,3 +1,4 @@
+import { readCallArguments } from '../../base/call-arguments.ts'
 import { ModelError, type ImageBlock, type Message, type TextBlock, type ToolCallBlock } from '../../core/model/contract.ts'
 
 /** Bytes of images one request may carry; the oldest beyond that are replaced by words. Source: runtime specification 16.2. */
@@ -87,16 +88,14 @@ function wireCall({ id, name, arguments: text }: ToolCallBlock): unknown {
   return { id, type: 'function', function: { name, arguments: objectText(text) } }
 }
 
-/** Servers parse the arguments of earlier calls and expect an object, so what was not one is shown inside of one. */
+/**
+ * Servers parse the arguments of earlier calls and expect an object: what is one stays byte for byte, what was read with
+ * patience is shown as it was read, and what nobody could read is shown inside of an object.
+ */
 function objectText(text: string): string {
-  if (text.trim() === '') return '{}'
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return text
-  } catch {
-    // Not JSON: the model gets its own words back below.
-  }
-  return JSON.stringify({ not_an_object: text })
+  const read = readCallArguments(text)
+  if (!read.ok || typeof read.value !== 'object' || read.value === null || Array.isArray(read.value)) return JSON.stringify({ not_an_object: text })
+  return read.isRepaired || text.trim() === '' ? JSON.stringify(read.value) : text
 }
 
 async function imageMessage(images: readonly ImageBlock[], kept: ReadonlySet<ImageBlock>, options: WireOptions): Promise<string> {

@@ -59,7 +59,7 @@ describe('arguments', () => {
   }
   it('that break the schema are refused before policy, with every violation', () =>
     check({ word: 1 }, 'INVALID_ARGS', '"word" must be a string'))
-  it('that are raw text are refused', () => check('{"word":', 'INVALID_ARGS', 'must be an object'))
+  it('that are raw text are refused with the one thing to mend', () => check('{"word":', 'INVALID_ARGS', 'cannot be read: the text stops where a value should be'))
   it('that JSON cannot carry are refused', () => check({ word: 'x', n: Number.NaN }, 'INVALID_ARGS', 'Invalid arguments for echo'))
   it('that are no JSON outrank an aborted signal', async () => {
     const { tools, request } = setUp()

@@ -3,7 +3,7 @@ import type { EventDraft } from '../../../../extension/core/log/event.ts'
 import type { UserMessage } from '../../../../extension/core/log/message.ts'
 import type { Agent } from '../../../../extension/core/session/agent.ts'
 import type { ExecutionRequest, ToolResult } from '../../../../extension/core/tools/definition.ts'
-import { argumentsFrom, runToolBatch } from '../../../../extension/core/tools/scheduler.ts'
+import { runToolBatch } from '../../../../extension/core/tools/scheduler.ts'
 
 type Mode = 'parallel' | 'exclusive'
 interface FakeCall {
@@ -327,14 +327,6 @@ describe('a defect of the machinery', () => {
 })
 
 describe('arguments', () => {
-  const check = (text: string, value: unknown) => expect(argumentsFrom(text)).toEqual(value)
-  it('reads JSON', () => check('{"a":[1,null]}', { a: [1, null] }))
-  it('reads nothing as an empty object', () => check('', {}))
-  it('reads blanks as an empty object', () => check(' \n', {}))
-  it('passes what is not JSON as the raw text', () => check('{"a":', '{"a":'))
-  it('passes JSON that is no object as it is', () => check('"x"', 'x'))
-  it('keeps a key named __proto__ as data', () =>
-    expect(Object.keys(argumentsFrom('{"__proto__":1}') as object)).toEqual(['__proto__']))
   it('reach the pipeline', async () => {
     const { requests, done } = setUp({}, ['a'])
     await done()
