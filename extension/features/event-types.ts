@@ -6,7 +6,7 @@ import type {} from './observation/service.ts'
 import type {} from './questions/service.ts'
 
 /** What the log holds the events of the features to. A build without a feature may skip them. */
-const rules: Partial<Readonly<Record<EventType, EventTypeRules>>> = {
+export const featureEventTypes: Partial<Readonly<Record<EventType, EventTypeRules>>> = {
   'fs/observed': { isIgnorable: true, fields: { path: 'text' } },
   'fs/before-image': { isIgnorable: true, fields: { callId: 'text', path: 'text' } },
   'job/started': { isIgnorable: true, fields: { id: 'text', kind: 'text', label: 'text' } },
@@ -20,6 +20,6 @@ export const featureEvents: Plugin = {
   name: 'feature-events',
   inject: ['eventTypes'],
   apply(ctx) {
-    for (const [type, rule] of Object.entries(rules)) ctx.effect(ctx.eventTypes.register(type as EventType, rule))
+    for (const [type, rule] of Object.entries(featureEventTypes)) ctx.effect(ctx.eventTypes.register(type as EventType, rule))
   },
 }

@@ -93,7 +93,7 @@ const command: EventPair = { name: 'command', by: ['commandId'] }
 const retry: EventPair = { name: 'retry', by: ['retryId', 'retry'] }
 
 /** Source: runtime specification 11.9. Types that features own are registered by them. */
-const coreEventTypes = {
+export const coreEventTypes = {
   'turn/start': { fields: { turn: 'count' } },
   'turn/end': { inside: 'turn', fields: { turn: 'count', reason: 'object' } },
   'turn/paused': { isIgnorable: true, fields: place },

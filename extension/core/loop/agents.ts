@@ -2,6 +2,7 @@ import type { BlobStore } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Machine } from '../../capabilities/machine.ts'
+import { everyLayer } from '../kernel/plugin.ts'
 import type { Context, Kernel, Plugin } from '../kernel/plugin.ts'
 import type { SessionEvent } from '../log/event.ts'
 import { PresetError } from '../presets/preset.ts'
@@ -90,7 +91,12 @@ class LiveAgents implements Agents {
     if (live && !live.isDisposed && live.session.access === 'write') return live
     const under = this.#resuming.get(sessionId)
     if (under) return under
-    const work = this.#resume(sessionId, setUp).finally(() => this.#resuming.delete(sessionId))
+    const work = this.#resume(sessionId, setUp)
+      .catch((error: unknown) => {
+        this.#kernel.dispatch.emit('agent-loop/config-start-failed', everyLayer, [{ sessionId, error }])
+        throw error
+      })
+      .finally(() => this.#resuming.delete(sessionId))
     this.#resuming.set(sessionId, work)
     return work
   }

@@ -43,6 +43,8 @@ declare module '../kernel/plugin.ts' {
     'agent/inbox/discarded': Emit<[news: { readonly agent: Agent; readonly message: UserMessage }]>
     'agent/error': Emit<[news: { readonly agent: Agent; readonly turn: number; readonly step: number; readonly error: Failure }]>
     'agent/progress': Emit<[news: LiveNews]>
+    /** A stored session could not be made live again. */
+    'agent-loop/config-start-failed': Emit<[news: { readonly sessionId: string; readonly error: unknown }]>
   }
 }
 

@@ -4,7 +4,9 @@ import type { Logger } from '../../capabilities/logger.ts'
 import type { SettingsSource } from '../../capabilities/settings-source.ts'
 import { everyLayer } from '../kernel/plugin.ts'
 import type { Dispatcher, Plugin } from '../kernel/plugin.ts'
-import type { Settings, SettingSpec } from './settings.ts'
+import { masked, withPath } from './setting-value.ts'
+import { SettingsError } from './settings.ts'
+import type { SettingChange, SettingDescription, Settings, SettingsChangeSource, SettingSpec } from './settings.ts'
 import { settingEntries, type SettingEntry } from './specs.ts'
 
 interface Parts {
@@ -14,7 +16,9 @@ interface Parts {
   readonly entries?: readonly SettingEntry[]
   /** A bad value was found; called once for each bad value. */
   readonly onProblem?: (problem: SettingProblem) => void
-  readonly onChange?: (key: string, next: unknown, previous: unknown) => void
+  readonly onChange?: (key: string, next: unknown, previous: unknown, source: SettingsChangeSource) => void
+  /** Something in a namespace was written, whatever became of its values. */
+  readonly onDocument?: (namespace: string, revision: number) => void
 }
 
 export interface SettingProblem {
@@ -24,13 +28,14 @@ export interface SettingProblem {
 }
 
 /** Provides `settings` and emits `settings/updated`. */
-export function settingsPlugin(parts: Omit<Parts, 'onChange'> & { readonly dispatch: Dispatcher }): Plugin {
+export function settingsPlugin(parts: Omit<Parts, 'onChange' | 'onDocument'> & { readonly dispatch: Dispatcher }): Plugin {
   return {
     name: 'settings',
     apply(ctx) {
       const settings = createSettings({
         ...parts,
-        onChange: (key, next, previous) => parts.dispatch.emit('settings/updated', everyLayer, [key, next, previous]),
+        onChange: (...change) => parts.dispatch.emit('settings/updated', everyLayer, change),
+        onDocument: (...change) => parts.dispatch.emit('settings/document-updated', everyLayer, change),
       })
       ctx.effect(settings.dispose)
       ctx.provide('settings', settings)
@@ -39,12 +44,15 @@ export function settingsPlugin(parts: Omit<Parts, 'onChange'> & { readonly dispa
 }
 
 /** Validated settings over a raw source. A bad value is reported once and the last good one holds on. */
-export function createSettings({ source, logger, entries = settingEntries, onProblem, onChange }: Parts): Settings & {
+export function createSettings({ source, logger, entries = settingEntries, onProblem, onChange, onDocument }: Parts): Settings & {
   readonly dispose: Undo
 } {
   /** The last good value and the raw one it was read from. */
   const values = new Map<string, { readonly raw: unknown; readonly value: unknown }>()
   const problems = new Map<string, SettingProblem>()
+  const revisions = new Map<string, number>()
+  /** Keys this service is writing now. */
+  const writing = new Set<string>()
   const changes = new Emitter<string>((error) => logger.error('A listener for settings failed.', { error: String(error) }))
 
   function read<T>(spec: SettingSpec<T>): T {
@@ -74,18 +82,77 @@ export function createSettings({ source, logger, entries = settingEntries, onPro
 
   for (const entry of entries) read(entry)
   const stop = source.onDidChange((changed) => {
-    for (const entry of entries) {
-      if (!changed(entry.key)) continue
+    const touched = entries.filter(({ key }) => changed(key))
+    for (const namespace of new Set(touched.map(({ key }) => namespaceOf(key)))) {
+      const revision = revisionOf(namespace) + 1
+      revisions.set(namespace, revision)
+      onDocument?.(namespace, revision)
+    }
+    for (const entry of touched) {
       const before = { value: values.get(entry.key)?.value, problem: problems.get(entry.key) }
       const value = read(entry)
       const isOther = !sameJson(before.value, value)
-      if (isOther) onChange?.(entry.key, value, before.value)
+      if (isOther) onChange?.(entry.key, value, before.value, writing.has(entry.key) ? 'update' : 'document')
       if (isOther || before.problem !== problems.get(entry.key)) changes.emit(entry.key)
     }
   })
 
-  return { get: read, onDidChange: changes.listen, problems: () => [...problems.values()], dispose: stop }
+  function revisionOf(namespace: string): number {
+    return revisions.get(namespace) ?? 0
+  }
+
+  function describe(): readonly SettingDescription[] {
+    return entries.map((entry) => {
+      const { user, workspace } = source.inspect(entry.key)
+      const isSpoken = entry.scope === 'window' && workspace !== undefined
+      const problem = problems.get(entry.key)?.message
+      return {
+        key: entry.key,
+        description: entry.description,
+        scope: entry.scope,
+        applies: entry.applies ?? 'live',
+        fallback: entry.fallback,
+        value: masked(read(entry), entry.secretPaths ?? []),
+        setIn: isSpoken ? 'workspace' : user === undefined ? null : 'user',
+        ...(problem !== undefined && { problem }),
+      }
+    })
+  }
+
+  async function update({ key, path = [], value, where = 'user', expectedRevision }: SettingChange): Promise<void> {
+    const entry = entries.find((other) => other.key === key)
+    if (entry === undefined) throw new SettingsError('UNKNOWN_SETTING', `There is no setting bosun.${key}. Look for its name on the settings page.`)
+    if (where === 'workspace' && entry.scope !== 'window')
+      throw new SettingsError('INVALID_SETTING', `bosun.${key} belongs to the person, not to a workspace. Set it in the user settings.`)
+    const revision = revisionOf(namespaceOf(key))
+    if (expectedRevision !== undefined && expectedRevision !== revision)
+      throw new SettingsError('SETTINGS_CONFLICT', `The settings of ${namespaceOf(key)} were changed meanwhile. Look at them as they stand now, then try again.`)
+    const next = path.length === 0 ? value : withPath(source.inspect(key)[where] ?? entry.fallback, path, value)
+    try {
+      if (next !== undefined) entry.parse(next)
+    } catch (error) {
+      throw new SettingsError('INVALID_SETTING', error instanceof Error ? error.message : String(error), { cause: error })
+    }
+    writing.add(key)
+    try {
+      await source.set(key, next, where)
+    } finally {
+      writing.delete(key)
+    }
+  }
+
+  return {
+    get: read,
+    onDidChange: changes.listen,
+    problems: () => [...problems.values()],
+    describe,
+    revision: revisionOf,
+    update,
+    dispose: stop,
+  }
 }
+
+const namespaceOf = (key: string): string => key.split('.', 1)[0] ?? key
 
 /** A workspace may not speak for settings that belong to the person or the machine. */
 function rawOf(spec: SettingSpec<unknown>, source: SettingsSource): unknown {

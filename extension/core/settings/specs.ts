@@ -16,6 +16,10 @@ export interface SettingEntry<T = unknown> extends SettingSpec<T> {
   readonly schema: z.ZodType<T>
   /** Ignored in a folder that is not trusted. */
   readonly isRestricted: boolean
+  /** When a change takes hold; absent: at once. */
+  readonly applies?: 'restart'
+  /** Places in the value that reports mask, `*` for any key. */
+  readonly secretPaths?: readonly (readonly string[])[]
 }
 
 type Draft<T> = Omit<SettingEntry<T>, 'parse' | 'isRestricted'> & { readonly isRestricted?: true }
@@ -35,7 +39,8 @@ function setting<T>(draft: Draft<T>): SettingEntry<T> {
 }
 
 const count = (least: number) => z.int().min(least)
-const text = z.string().trim().min(1)
+/** Not blank; the pattern says so to the settings page, which does not trim. */
+const text = z.string().trim().min(1).regex(/\S/)
 const names = z.array(text)
 
 /** Facts about one model that the person knows better than the table. */
@@ -131,6 +136,7 @@ export const settings = {
     expects: 'an object of providers, each with a baseUrl that starts with http:// or https://',
     schema: z.record(text, providerSchema),
     isRestricted: true,
+    secretPaths: [['*', 'headers', '*']],
   }),
   llmIdleTimeoutMs: setting({
     key: 'llm.idleTimeoutMs',
@@ -227,6 +233,7 @@ export const settings = {
     description: 'After how many equal calls in a row the model is reminded that it repeats itself.',
     expects: 'a list of different whole numbers of 2 or more',
     schema: z.array(count(2)).refine((list) => new Set(list).size === list.length),
+    applies: 'restart',
   }),
   shellPath: setting<string | null>({
     key: 'shell.path',

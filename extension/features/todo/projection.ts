@@ -1,7 +1,7 @@
 import type { Projection } from '../../core/projections/projection.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
 import type {} from '../../core/log/event-types.ts'
-import type { Todo } from './events.ts'
+import { todoEventTypes, type Todo } from './events.ts'
 
 /** The list of the latest turn, or null: a list stands until the next turn starts, so a finished one can still be seen. */
 export const todosProjection: Projection<readonly Todo[] | null, readonly Todo[] | null> = {
@@ -17,7 +17,7 @@ export const todoPlugin: Plugin = {
   name: 'todo',
   inject: ['eventTypes', 'projections'],
   apply(ctx) {
-    ctx.effect(ctx.eventTypes.register('todo/write', { inside: 'turn', fields: { todos: 'list' } }))
+    ctx.effect(ctx.eventTypes.register('todo/write', todoEventTypes['todo/write']))
     ctx.effect(ctx.projections.register(todosProjection))
   },
 }

@@ -41,7 +41,7 @@ describe('settings', () => {
     expect([settings.problems(), reported]).toEqual([[problem], [problem]])
     await source.set('agent.maxStepsPerTurn', 9, 'user')
     expect([settings.get(specs.agentMaxStepsPerTurn), settings.problems(), reported.length]).toEqual([9, [], 1])
-    expect(changed).toEqual([['agent.maxStepsPerTurn', 9, 7]])
+    expect(changed).toEqual([['agent.maxStepsPerTurn', 9, 7, 'document']])
   })
 
   it('start with the default when the first value is bad', () => {
@@ -96,7 +96,7 @@ describe('settings', () => {
     expect(kernel.root.settings.get(specs.modelName)).toBe('other')
     await fiber.dispose()
     await source.set('model.name', 'third', 'user')
-    expect(updates).toEqual([['model.name', 'other', 'deepseek-v4-pro'], 'model.name in a layer'])
+    expect(updates).toEqual([['model.name', 'other', 'deepseek-v4-pro', 'document'], 'model.name in a layer'])
     expect(kernel.root.get('settings')).toBeUndefined()
   })
 })

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createKernel } from '../../../extension/core/kernel/kernel.ts'
+import { manifestProperties } from '../../../extension/core/settings/manifest.ts'
+import { settingsPlugin } from '../../../extension/core/settings/service.ts'
+import type { SettingChange } from '../../../extension/core/settings/settings.ts'
+import { settingEntries, settings as specs } from '../../../extension/core/settings/specs.ts'
+import { memorySettings, type SettingValues } from '../../support/memory-settings.ts'
+import { createRecordingLogger } from '../../support/quiet-logger.ts'
+
+function setUp(user: SettingValues = {}, workspace: SettingValues = {}) {
+  const source = memorySettings(user, workspace)
+  const logger = createRecordingLogger()
+  const kernel = createKernel({ logger })
+  kernel.root.plugin(settingsPlugin({ source, logger, dispatch: kernel.dispatch }))
+  const heard: unknown[] = []
+  kernel.root.on('settings/updated', (...news) => void heard.push(news))
+  kernel.root.on('settings/document-updated', (...news) => void heard.push(news))
+  return { source, settings: kernel.root.settings, heard, ctx: kernel.root }
+}
+const of = (key: string) => settingEntries.find((entry) => entry.key === key)!
+
+describe('layers', () => {
+  it('are default, then the person, then the workspace where it may speak', () => {
+    const { settings } = setUp({ 'model.name': 'mine' }, { 'model.name': 'ours', 'llm.idleTimeoutMs': 200 })
+    expect([specs.modelProvider, specs.modelName, specs.llmIdleTimeoutMs].map((spec) => settings.get<unknown>(spec))).toEqual(['deepseek-official', 'ours', 300_000])
+  })
+  it('say for each setting what holds, where it was set and what is wrong with it', () => {
+    const { settings } = setUp({ 'model.name': 'mine', 'llm.retry.jitter': 7 }, { 'model.temperature': 1 })
+    const described = new Map(settings.describe().map(({ key, value, setIn, problem }) => [key, [value, setIn, problem !== undefined]]))
+    expect(['model.provider', 'model.name', 'model.temperature', 'llm.retry.jitter'].map((key) => described.get(key))).toEqual([
+      ['deepseek-official', null, false],
+      ['mine', 'user', false],
+      [1, 'workspace', false],
+      [0.1, 'user', true],
+    ])
+  })
+  it('say for each setting whether a change takes hold at once', () =>
+    expect(setUp().settings.describe().filter(({ applies }) => applies === 'restart').map(({ key }) => key)).toContain('tools.repeatReminder.thresholds'))
+  it('hide secrets in the description, not in the value', () => {
+    const mine = { baseUrl: 'http://127.0.0.1/v1', headers: { authorization: 'Bearer abc' } }
+    const { settings } = setUp({ providers: { mine } })
+    expect(settings.describe().find(({ key }) => key === 'providers')?.value).toMatchObject({ mine: { baseUrl: mine.baseUrl, headers: { authorization: '••••' } } })
+    expect(settings.get(specs.providers)['mine']?.headers).toEqual(mine.headers)
+  })
+})
+
+describe('a change through the service', () => {
+  it('is written and told with its source, the namespace’s revision first', async () => {
+    const { settings, source, heard } = setUp()
+    await settings.update({ key: 'model.name', value: 'mine', expectedRevision: 0 })
+    await source.set('model.name', 'other', 'user')
+    expect(source.user['model.name']).toBe('other')
+    expect(heard).toEqual([['model', 1], ['model.name', 'mine', 'deepseek-v4-pro', 'update'], ['model', 2], ['model.name', 'other', 'mine', 'document']])
+    expect(settings.revision('model')).toBe(2)
+  })
+  it('touches one path of a value and leaves the rest; undefined takes it away', async () => {
+    const a = { baseUrl: 'http://a/v1' }
+    const { settings, source } = setUp({ providers: { a } })
+    await settings.update({ key: 'providers', path: ['b', 'baseUrl'], value: 'http://b/v1' })
+    expect(source.user['providers']).toEqual({ a, b: { baseUrl: 'http://b/v1' } })
+    await settings.update({ key: 'providers', path: ['a'], value: undefined })
+    expect(source.user['providers']).toEqual({ b: { baseUrl: 'http://b/v1' } })
+    await settings.update({ key: 'providers', value: undefined })
+    expect(source.user['providers']).toBeUndefined()
+  })
+
+  const rows: readonly [why: string, change: SettingChange, code: string][] = [
+    ['the namespace was changed meanwhile', { key: 'model.name', value: 'mine', expectedRevision: 4 }, 'SETTINGS_CONFLICT'],
+    ['nobody knows it', { key: 'model.nome', value: 'mine' }, 'UNKNOWN_SETTING'],
+    ['it is no good value', { key: 'model.maxTokens', value: 0 }, 'INVALID_SETTING'],
+    ['a path makes it no good value', { key: 'providers', path: ['mine', 'baseUrl'], value: 'ftp://x' }, 'INVALID_SETTING'],
+    ['a workspace may not say it', { key: 'shell.path', value: '/bin/bash', where: 'workspace' }, 'INVALID_SETTING'],
+  ]
+  it.each(rows)('is refused when %s, and nothing is written', async (_why, change, code) => {
+    const { settings, source, heard } = setUp()
+    await expect(settings.update(change)).rejects.toMatchObject({ code })
+    expect([source.user, source.workspace, heard]).toEqual([{}, {}, []])
+  })
+})
+
+describe('a bad edit', () => {
+  it('keeps the last good value, and is told by name', async () => {
+    const { settings, source, heard } = setUp({ 'agent.maxStepsPerTurn': 7 })
+    await source.set('agent.maxStepsPerTurn', -1, 'user')
+    expect(settings.get(specs.agentMaxStepsPerTurn)).toBe(7)
+    expect(settings.problems()).toMatchObject([{ key: 'agent.maxStepsPerTurn', message: expect.stringContaining('7 holds') as unknown }])
+    expect(heard).toEqual([['agent', 1]])
+  })
+})
+
+describe('manifest and validator', () => {
+  /** With rules the manifest’s language has no word for: the page lets through more, never less. */
+  const isUnsayable = new Set(['tools.maxInlineBytes', 'tools.repeatReminder.thresholds'])
+  const samples: readonly unknown[] = [
+    null, true, 0, 1, -1, 0.5, 2, 1e9, '', ' ', 'word', 'http://x/v1', [], [''], ['a'], ['a', 'a'], [1], [2], [3, 5], [3, 3], {}, { a: 1 }, 10,
+    { mine: {} }, { mine: { baseUrl: 'http://x/v1' } }, { mine: { baseUrl: 7 } }, { mine: { unknown: 1 } },
+    [{ tool: 'bash', decision: 'allow' }], [{ tool: 'bash', decision: 'maybe' }], [{ decision: 'ask' }],
+  ]
+  it.each(settingEntries.map(({ key }) => key))('agree about %s', (key) => {
+    const { scope: _scope, markdownDescription: _text, default: fallback, ...schema } = manifestProperties()[`bosun.${key}`]!
+    // The page's `default` is no rule.
+    const page = z.fromJSONSchema(schema)
+    const onPage = (sample: unknown) => page.safeParse(sample).success
+    const disagree = [...samples, fallback].filter((sample) => onPage(sample) !== accepts(key, sample) && !(isUnsayable.has(key) && onPage(sample)))
+    expect(disagree).toEqual([])
+  })
+  const accepts = (key: string, sample: unknown) => {
+    try {
+      of(key).parse(sample)
+      return true
+    } catch {
+      // A refusal is what is asked for; its words are tested elsewhere.
+      return false
+    }
+  }
+})
