@@ -6,6 +6,7 @@ import { isHarnessError } from './base/harness-error.ts'
 import type { Json } from './base/json.ts'
 import { compose } from './compose.ts'
 import type { Application, Capabilities } from './compose.ts'
+import { typedLine } from './core/commands/command-line.ts'
 import type { TurnEndReason } from './core/log/event.ts'
 import type { UserMessage } from './core/log/message.ts'
 import type { Agent } from './core/session/agent.ts'
@@ -60,15 +61,34 @@ async function runTurn(command: RunCommand): Promise<number> {
       ? await ctx.agents.create({ cwd: world.cwd, ...(command.preset !== undefined && { preset: command.preset }) })
       : await ctx.agents.resume(command.resume)
     process.stderr.write(`Session ${agent.id}\n`)
+    const typed = prompt === null ? null : typedLine(prompt)
+    if (typed?.kind === 'command') return await runCommandLine(application, agent, typed.line)
     const end = turnEnd(application, agent)
     const wasInterrupted = stopOnSignal(agent)
-    if (prompt === null) agent.continueTurn()
-    else agent.followup(userMessage(world, prompt))
+    if (typed === null) agent.continueTurn()
+    else agent.followup(userMessage(world, typed.text))
     return exitCodeOf(await end, wasInterrupted())
   } finally {
     await application.dispose()
     await world.dispose()
   }
+}
+
+/** A slash command in the place of a prompt, with the turn it begins, if it begins one. */
+async function runCommandLine({ ctx }: Application, agent: Agent, line: string): Promise<number> {
+  const refusal = ctx.commands.refusal(line, { scope: agent.scope, isIdle: true })
+  if (refusal !== null) return say(`${refusal.message}\n`, EXIT.usage)
+  const wasInterrupted = stopOnSignal(agent)
+  let end: TurnEndReason | null = null
+  ctx.on('session/event', (session, event) => {
+    if (session.id === agent.id && event.type === 'turn/end') end = event.data.reason
+  })
+  const { kind, text } = await ctx.commands.run(agent, line)
+  if (text !== undefined) process.stderr.write(`${text}\n`)
+  await agent.whenIdle()
+  await agent.session.flush()
+  if (kind === 'error') return wasInterrupted() ? EXIT.interrupted : EXIT.failed
+  return exitCodeOf(end ?? { kind: 'completed' }, wasInterrupted())
 }
 
 /** Calls of a list, one after the other in one session; one line each. */

@@ -1,5 +1,6 @@
 import type { Capabilities } from './compose.ts'
 import type { Kernel, Plugin } from './core/kernel/plugin.ts'
+import { createCommandsPlugin } from './core/commands/registry.ts'
 import { createAgentsPlugin } from './core/loop/agents.ts'
 import { durableTools } from './core/loop/durable-tools.ts'
 import { createRetryPlugin } from './core/loop/retry.ts'
@@ -59,6 +60,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     settingsPlugin({ source: world.settings, logger, dispatch }),
     sessionsPlugin({ events: world.events, blobs, clock, machine, logger, dispatch, patienceMs: 2_000 }),
     featureEvents,
+    createCommandsPlugin({ dispatch, machine, logger }),
     titlesPlugin({ logger }),
     createToolsPlugin({ dispatch, randomId: () => machine.randomId() }),
     createSystemPromptPlugin({ dispatch }),

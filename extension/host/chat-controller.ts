@@ -1,5 +1,6 @@
 import type { Undo } from '../base/undo.ts'
 import type { AttentionButton } from '../capabilities/attention.ts'
+import { typedLine } from '../core/commands/command-line.ts'
 import type { SessionEvent } from '../core/log/event.ts'
 import type { UserMessage } from '../core/log/message.ts'
 import type { AgentOptions } from '../core/loop/points.ts'
@@ -423,13 +424,15 @@ export class ChatController {
     if (text.length > MAX_MESSAGE_LENGTH) return t('This message is too long. Put the text into a file and name the file instead.')
     const blocked = this.#blockedBy()
     if (blocked !== null) return blocked
+    const typed = typedLine(text)
     try {
+      if (typed.kind === 'command') return await this.#runCommand(typed.line)
       const agent = this.#shown?.agent ?? (await this.#createAgent())
       if (agent === null) return t('Choose a folder to work in, then send again.')
       const message: UserMessage = {
         id: this.#world.machine.randomId(),
         role: 'user',
-        content: [{ type: 'text', text }],
+        content: [{ type: 'text', text: typed.text }],
         source: { kind: 'user' },
       }
       if (target === 'next-step') agent.steer(message)
@@ -440,6 +443,19 @@ export class ChatController {
       this.#logError(error)
       return messageOf(error)
     }
+  }
+
+  /** Words for the person when the command was refused. Its outcome is a row of the talk; nobody waits for it here. */
+  async #runCommand(line: string): Promise<string | null> {
+    const { commands, presets } = this.#services
+    const open = this.#shown?.agent ?? null
+    const refusal = commands.refusal(line, { scope: open?.scope ?? presets.scopeOf(this.#preset()), isIdle: open?.status !== 'running' })
+    if (refusal !== null) return refusal.message
+    const agent = open ?? (await this.#createAgent())
+    if (agent === null) return this.#world.l10n.t('Choose a folder to work in, then send again.')
+    this.#keepDraft('')
+    commands.run(agent, line).catch((error: unknown) => this.#tellFailure(error))
+    return null
   }
 
   async #createAgent(): Promise<Agent | null> {

@@ -10,6 +10,7 @@ import type { Secrets } from '../capabilities/secrets.ts'
 import type { SettingsSource } from '../capabilities/settings-source.ts'
 import type { Workspace } from '../capabilities/workspace.ts'
 import type { Services } from '../core/kernel/plugin.ts'
+import type {} from '../core/commands/command.ts'
 import type {} from '../core/log/event-types.ts'
 import type {} from '../core/loop/points.ts'
 import type {} from '../core/model/contract.ts'
@@ -41,6 +42,7 @@ export interface ChatCapabilities {
 export const chatServices = [
   'agents',
   'approvals',
+  'commands',
   'eventTypes',
   'models',
   'permissions',

@@ -7,6 +7,7 @@ import type { StreamChunk, Usage } from '../core/model/contract.ts'
 import type { CardContent } from '../protocol/cards.ts'
 import type { ViewChange } from '../protocol/messages.ts'
 import type {
+  CommandRow,
   NoticeRow,
   ReasoningRow,
   RetryRow,
@@ -56,6 +57,8 @@ export class Transcript {
   readonly #approvals = new Map<string, string>()
   /** Calls that the person refused, with the reason they gave. */
   readonly #refusals = new Map<string, string | null>()
+  /** Rows of the commands that run, by command. */
+  readonly #commandRows = new Map<string, string>()
   #turn: OpenTurn | null = null
   #step: OpenStep | null = null
   #turnNumber = 0
@@ -202,6 +205,13 @@ export class Transcript {
         return
       case 'turn/end':
         this.#turnEnd(event)
+        return
+      case 'command/run':
+        this.#commandRows.set(event.data.commandId, idOf(event.seq))
+        this.#put({ kind: 'command', id: idOf(event.seq), turn: this.#turnNumber, name: event.data.name, args: event.data.args ?? '', state: 'running', text: null } satisfies CommandRow)
+        return
+      case 'command/done':
+        this.#commandDone(event.data)
         return
       case 'request/context':
         this.#contextWindow = event.data.contextWindow ?? null
@@ -534,6 +544,15 @@ export class Transcript {
       case 'paused':
         return { outcome: 'paused', message: t('Bosun paused after {limit} steps.', { limit: reason.limit }), next: 'continue' }
     }
+  }
+
+  /** The event that a command points to draws a row of its own where it has one. */
+  #commandDone({ commandId, kind, text, sourceEventSeq }: SessionEvent<'command/done'>['data']): void {
+    const row = this.row(this.#commandRows.get(commandId) ?? '')
+    this.#commandRows.delete(commandId)
+    if (row?.kind !== 'command') return
+    const isSaidBetter = sourceEventSeq !== undefined && this.#indexes.has(idOf(sourceEventSeq))
+    this.#put({ ...row, state: kind === 'success' ? 'ok' : 'failed', text: isSaidBetter || text === undefined ? null : cutMiddle(text) })
   }
 
   #count(usage: Usage): void {

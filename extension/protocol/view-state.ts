@@ -47,7 +47,7 @@ export interface RowWindow {
 }
 
 /** `id` is stable over replays (made from the log), so that what is folded open stays open. */
-export type Row = PromptRow | TextRow | ReasoningRow | ToolRow | RetryRow | ContextRow | TurnEndRow | NoticeRow
+export type Row = PromptRow | TextRow | ReasoningRow | ToolRow | RetryRow | ContextRow | TurnEndRow | NoticeRow | CommandRow
 
 export interface PromptRow {
   readonly kind: 'prompt'
@@ -136,6 +136,18 @@ export interface NoticeRow {
   readonly turn: number
   readonly level: 'info' | 'warning' | 'error'
   readonly text: string
+}
+
+/** A command that a person ran; nothing of it reached the model. */
+export interface CommandRow {
+  readonly kind: 'command'
+  readonly id: string
+  readonly turn: number
+  readonly name: string
+  readonly args: string
+  readonly state: 'running' | 'ok' | 'failed'
+  /** Null while it runs, and where another row of the talk says it better. */
+  readonly text: string | null
 }
 
 export interface ComposerView {

@@ -1,4 +1,5 @@
 import type { Json } from '../../extension/base/json.ts'
+import { createCommandsPlugin } from '../../extension/core/commands/registry.ts'
 import { createKernel } from '../../extension/core/kernel/kernel.ts'
 import type { Context, Fiber, Kernel } from '../../extension/core/kernel/plugin.ts'
 import type { EventDraft, SessionEvent } from '../../extension/core/log/event.ts'
@@ -63,6 +64,7 @@ export function createLoopRig(options: LoopRigOptions = {}): LoopRig {
   const machine = createFakeMachine()
   root.plugin(settingsPlugin({ source: settings, logger, dispatch }))
   root.plugin(sessionsPlugin({ events: store, blobs: createMemoryBlobStore(), clock, logger, machine, dispatch }))
+  root.plugin(createCommandsPlugin({ dispatch, machine, logger }))
   root.plugin(createToolsPlugin({ dispatch, randomId: machine.randomId }))
   root.plugin(modelsPlugin({ dispatch }))
   root.plugin(createSystemPromptPlugin({ dispatch }))

@@ -96,7 +96,7 @@ function sameItem(held: ListedItem | undefined, next: ListedItem): ListedItem {
 }
 
 const LINE_PX = 20
-const guesses = { prompt: 64, reasoning: 26, tool: 26, retry: 26, context: 26, notice: 26, 'turn-end': 48 } as const
+const guesses = { prompt: 64, reasoning: 26, tool: 26, retry: 26, context: 26, notice: 26, command: 26, 'turn-end': 48 } as const
 
 /** A guess that keeps the scroll bar honest until the row is measured. */
 function estimatedHeight({ store, width }: App, item: ListedItem): number {

@@ -64,6 +64,8 @@ function summary(row: Row): string | null {
       return row.resumesAt === null ? null : t('Waiting to try again: {0}', row.reason)
     case 'notice':
       return row.text
+    case 'command':
+      return row.state === 'running' ? null : `/${row.name}: ${firstLine(row.text ?? t('done'), MAX_ANSWER_CHARS)}`
     case 'turn-end':
       return row.outcome === 'completed' ? t('Bosun is done, {0}', plural(row.steps, '{0} step', '{0} steps')) : (row.message ?? t('The turn ended'))
     case 'prompt':

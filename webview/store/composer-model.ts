@@ -1,4 +1,5 @@
 import { batch, computed, effect, signal, type ReadonlySignal } from '@preact/signals'
+import type { Row } from '../../extension/protocol/view-state.ts'
 import type { ChatActions } from '../actions/chat-actions.ts'
 import type { ChatStore } from './chat-store.ts'
 import type { UiState } from './ui-state.ts'
@@ -165,10 +166,15 @@ export function createComposerModel({ store, ui, actions, newId, afterPause }: D
 
   /** The host took it, and the page went away before it heard so. */
   function wasTaken(words: string): boolean {
-    const prompts = store.entries.peek().flatMap(({ row }) => (row.peek().kind === 'prompt' ? [row.peek()] : []))
-    const said = [...prompts.slice(-5), ...store.state.queue.peek()]
-    return said.some((message) => 'text' in message && message.text.trim() === words)
+    const said = store.entries.peek().flatMap(({ row }) => wordsOf(row.peek()) ?? [])
+    return [...said.slice(-5), ...store.state.queue.peek().map(({ text: queued }) => queued)].some((taken) => taken.trim() === words)
   }
+}
+
+/** What a person typed to make this row; null when it is not theirs. */
+function wordsOf(row: Row): string | null {
+  if (row.kind === 'prompt') return row.text
+  return row.kind === 'command' ? `/${row.name} ${row.args}` : null
 }
 
 const joined = (first: string, second: string): string => (second.trim() === '' ? first : `${first}\n\n${second}`)

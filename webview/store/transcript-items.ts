@@ -42,7 +42,8 @@ function foldTurn(rows: readonly FoldableRow[], isLastTurn: boolean, isOpen: (id
   const lastText = rows.findLast(({ kind }) => kind === 'text')
   const folds = (item: TranscriptItem) => item.kind === 'group' || (byId.get(item.id)?.foldClass !== 'keep' && item.id !== lastText?.id)
   const hiddenCount = lines.filter(folds).length
-  const hasEnded = rows.at(-1)?.kind === 'turn-end'
+  // What a person does with commands after the end belongs to the turn before.
+  const hasEnded = rows.findLast(({ kind }) => kind !== 'command')?.kind === 'turn-end'
   if (!hasEnded || hiddenCount < MIN_FOLDED_LINES) {
     items.push(...lines)
     return

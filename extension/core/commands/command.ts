@@ -42,12 +42,48 @@ export interface CommandOutcome {
   readonly sourceEventSeq?: number
 }
 
-/** The commands by layer: a duplicate in one layer fails, a nearer layer shadows. */
+/** What the `/` menu of a composer shows of a command. */
+export interface CommandEntry {
+  readonly name: string
+  readonly description: string
+  /** What may be typed after the name; null when nothing may. */
+  readonly hint: string | null
+}
+
+/** Where a command would run. */
+export interface CommandPlace {
+  readonly scope: ScopeKey | null
+  readonly isIdle: boolean
+  readonly imageCount?: number
+}
+
+/** Commands that come and go by themselves, such as the skills in a folder. Any other command of the same name goes first. */
+export interface CommandSource {
+  /** Cheap: it is asked for every look-up. A throw is contained and counts as none. */
+  list(): readonly CommandDefinition[]
+  /** Called when `list` gives others. */
+  onDidChange(listener: () => void): Undo
+}
+
+/**
+ * The commands by layer: a duplicate in one layer fails, a nearer layer shadows.
+ *
+ * A plugin that injects `commands` registers with `ctx.commands.register({ name, description, run })`; the command belongs to the
+ * plugin and to the layer of `ctx`, and goes with them. An agent's own commands are registered through `ctx.scoped(agent.scope)`.
+ */
 export interface Commands {
   /** Errors: `RangeError` for a bad name, `Error` for a duplicate in the layer. */
   register(definition: CommandDefinition): Undo
+  /** A list that changes by itself, in the layer of the context. */
+  contribute(source: CommandSource): Undo
+  /** The command of that name which an agent in `scope` runs. */
+  get(name: string, scope: ScopeKey | null): CommandDefinition | undefined
   /** Those an agent sees, by name. */
   list(scope: ScopeKey | null): readonly CommandDefinition[]
+  /** The same for a menu. */
+  entries(scope: ScopeKey | null): readonly CommandEntry[]
+  /** Why `run` would refuse the line, also before an agent is there; null when it would not. */
+  refusal(line: string, at: CommandPlace): CommandError | null
   /**
    * Run `/name arguments` of a person and log both ends.
    *

@@ -1,5 +1,18 @@
 import type { EventDraft } from './event.ts'
-import type { OpenTurn } from './invariants.ts'
+import type { Invariants, OpenTurn } from './invariants.ts'
+
+/** What closes everything that a crash left open at the end of a log; nothing when nothing is. */
+export function repairs(invariants: Invariants, freshId: () => string): readonly EventDraft[] {
+  const { openTurn } = invariants
+  return [...commandRepair(invariants), ...(openTurn === null ? [] : crashRepair(openTurn, freshId))]
+}
+
+/** The failed end of every command that was still running. Source: runtime specification 11.8, 23. */
+export function commandRepair(invariants: Invariants): readonly EventDraft[] {
+  return invariants.openPairs('command').flatMap(([commandId]): readonly EventDraft[] =>
+    typeof commandId === 'string' ? [{ type: 'command/done', data: { commandId, kind: 'error', text: commandCut } }] : [],
+  )
+}
 
 /**
  * What closes a turn that a crash left open: a failed result for every unanswered call, the end of the step, the end of the turn.
@@ -32,6 +45,7 @@ export function crashRepair(open: OpenTurn, freshId: () => string): readonly Eve
   return [...results, { type: 'step/end', data: place }, end]
 }
 
+const commandCut = 'This command was cut off before it ended. Run it again if it is still wanted.'
 const notStarted = 'Error: The application stopped before this call started. It had no effect; call it again if it is still wanted.'
 const outcomeUnknown =
   'Error: The application stopped while this call ran. It may have had its effect, in whole or in part. Look before you call it again.'

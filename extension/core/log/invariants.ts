@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../base/json.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
 import type { SessionEvent } from './event.ts'
 import type { EventPair, EventTypes } from './event-types.ts'
 import type { AssistantMessage } from './message.ts'
@@ -55,6 +55,11 @@ export class Invariants {
     if (!this.#isStepOpen) return { turn: this.#lastTurn, step: null }
     const unanswered = [...this.#calls.values()].filter(({ isAnswered }) => !isAnswered).map(({ isAnswered: _, ...call }) => call)
     return { turn: this.#lastTurn, step: { step: this.#lastStep, unanswered } }
+  }
+
+  /** What opened pairs of that name by, in log order, where nothing has closed them. */
+  openPairs(name: string): readonly (readonly Json[])[] {
+    return [...this.#openPairs].map((key) => JSON.parse(key) as readonly Json[]).flatMap(([pair, ...by]) => (pair === name ? [by] : []))
   }
 
   /** The first rule that `event` would break, or null. Changes nothing. */

@@ -5,7 +5,7 @@ import { EventStoreError, sessionAlreadyExists, sessionBusy, type EventFile, typ
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Machine } from '../../capabilities/machine.ts'
 import type { Dispatcher, Plugin, ScopeKey } from '../kernel/plugin.ts'
-import { crashRepair } from '../log/crash-repair.ts'
+import { commandRepair, repairs } from '../log/crash-repair.ts'
 import type { EventDraft, SessionEvent, SessionHeader } from '../log/event.ts'
 import { createEventTypes, type EventTypes } from '../log/event-types.ts'
 import type { InvariantOptions } from '../log/invariants.ts'
@@ -189,6 +189,8 @@ class SessionHost implements Sessions {
           fold.take(event)
         }
         session.storeSeed(seed)
+        // A command that ran in the source when it was forked ends there, not here.
+        for (const draft of commandRepair(log.invariants)) session.appendQuietly(draft, log.lastTime)
         endSeed(session, log)
         if (seed.length > 0) await session.flush()
         // From here on the files under this id are this session's own.
@@ -235,9 +237,8 @@ class SessionHost implements Sessions {
     const session = this.#sessionOver(parts)
     if (file.access === 'read-only') return session
     return this.#orClose(session, async () => {
-      const open = log.invariants.openTurn
       const { lastTime } = log
-      const drafts = open === null ? [] : crashRepair(open, () => this.#parts.machine.randomId())
+      const drafts = repairs(log.invariants, () => this.#parts.machine.randomId())
       for (const draft of drafts) session.appendQuietly(draft, lastTime)
       if (file.repair !== undefined) session.appendQuietly({ type: 'log/repaired', data: file.repair })
       endSeed(session, log)

@@ -37,6 +37,20 @@ describe('sending', () => {
     expect(rig.calls).toEqual([])
   })
 
+  it('runs a command, keeps a wrong one in the box, and sends what two slashes begin', async () => {
+    const rig = await chatRig(keyed)
+    expect(await rig.send('/gone')).toBe('There is no command /gone.')
+    expect(rig.state().session).toBeNull()
+    expect(await rig.send('/model deep')).toBeNull()
+    expect(rig.calls).toContainEqual(['command', 's1', '/model deep'])
+    expect(await rig.send('//model is a word')).toBeNull()
+    expect(await rig.send('/usr/bin/env is missing')).toBeNull()
+    expect(rig.agent('s1').received.map(({ message }) => message.content)).toEqual([
+      [{ type: 'text', text: '/model is a word' }],
+      [{ type: 'text', text: '/usr/bin/env is missing' }],
+    ])
+  })
+
   it('asks for the folder once when several are open', async () => {
     const rig = await chatRig({ ...keyed, folders: ['/a', '/b'] })
     expect(await rig.send('x')).toBe('Choose a folder to work in, then send again.')

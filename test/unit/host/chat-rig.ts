@@ -1,5 +1,6 @@
 import { fillIn } from '../../../extension/base/fill-in.ts'
 import type { Json } from '../../../extension/base/json.ts'
+import { CommandError } from '../../../extension/core/commands/command.ts'
 import type { EventDraft, SandboxMode } from '../../../extension/core/log/event.ts'
 import type { UserMessage } from '../../../extension/core/log/message.ts'
 import type { AgentOptions } from '../../../extension/core/loop/points.ts'
@@ -147,6 +148,14 @@ export async function chatRig(options: RigOptions = {}) {
         return () => void (attached -= 1)
       },
       onDidChange: listenTo(signals.approvals),
+    },
+    commands: {
+      entries: () => [],
+      refusal: (line: string) => (line.startsWith('/gone') ? new CommandError('UNKNOWN_COMMAND', 'There is no command /gone.') : null),
+      async run({ id }: FakeAgent, line: string) {
+        calls.push(['command', id, line])
+        return { commandId: 'c', kind: 'success' }
+      },
     },
     eventTypes: { get: () => ({}) },
     models: {

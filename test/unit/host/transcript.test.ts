@@ -364,6 +364,27 @@ describe('notices', () => {
     ))
 })
 
+describe('commands of the person', () => {
+  const command = { kind: 'command', id: 'e0', turn: 0, name: 'model', args: 'deep' }
+  const run = draft('command/run', { commandId: 'c', name: 'model', args: 'deep', source: 'user' })
+  const check = (drafts: readonly EventDraft[], rows: readonly unknown[]) => {
+    const transcript = create()
+    transcript.replay(recorded(drafts))
+    expect(transcript.rows()).toMatchObject(rows)
+  }
+
+  it('shows one that runs', () => check([run], [{ ...command, state: 'running', text: null }]))
+  it('shows what came of it', () => check([run, draft('command/done', { commandId: 'c', kind: 'success', text: 'Deep it is.' })], [{ ...command, state: 'ok', text: 'Deep it is.' }]))
+  it('shows that it failed', () => check([run, draft('command/done', { commandId: 'c', kind: 'error', text: 'No.' })], [{ ...command, state: 'failed', text: 'No.' }]))
+  it('leaves the word to the row of the event it points to', () =>
+    check(
+      [run, said('richer'), draft('command/done', { commandId: 'c', kind: 'success', text: 'Poorer.', sourceEventSeq: 1 })],
+      [{ ...command, state: 'ok', text: null }, { kind: 'prompt', text: 'richer' }],
+    ))
+  it('keeps its text when that event has no row', () =>
+    check([run, draft('session/end-seed', {}), draft('command/done', { commandId: 'c', kind: 'success', text: 'Said.', sourceEventSeq: 1 })], [{ ...command, state: 'ok', text: 'Said.' }]))
+})
+
 describe('replay', () => {
   it('gives the same rows twice, and any prefix gives a prefix of the ids', () => {
     const events = recorded([

@@ -2,6 +2,7 @@ import { assertNever } from '../../../extension/base/assert-never.ts'
 import type { RowEntry } from '../../store/chat-store.ts'
 import { useApp } from '../app-context.ts'
 import { ErrorBoundary } from '../error-boundary.tsx'
+import { CommandRowView } from './command-row.tsx'
 import { PromptRowView } from './prompt-row.tsx'
 import { ReasoningRowView } from './reasoning-row.tsx'
 import { ContextRowView, NoticeRowView, RetryRowView } from './small-rows.tsx'
@@ -37,6 +38,8 @@ function AnyRow({ entry }: { readonly entry: RowEntry }) {
       return <TurnEndRowView entry={entry} />
     case 'notice':
       return <NoticeRowView entry={entry} />
+    case 'command':
+      return <CommandRowView entry={entry} />
     default:
       return assertNever(entry.kind, 'row')
   }
