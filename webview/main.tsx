@@ -7,6 +7,7 @@ import { AppView } from './components/app.tsx'
 import { readTexts } from './l10n.ts'
 import { createAnnouncements } from './store/announcements.ts'
 import { createChatStore } from './store/chat-store.ts'
+import { createCompletionMenu } from './store/completion-menu.ts'
 import { createComposerModel } from './store/composer-model.ts'
 import { createFrameQueue, nextFrame } from './store/frame-queue.ts'
 import { createTickingClock } from './store/ticking-clock.ts'
@@ -21,6 +22,7 @@ import './styles/markdown.css'
 import './styles/cards.css'
 import './styles/docks.css'
 import './styles/composer.css'
+import './styles/completions.css'
 import './styles/sessions.css'
 
 const SAVE_AFTER_MS = 250
@@ -33,11 +35,13 @@ const store = createChatStore({ needSnapshot: actions.needSnapshot })
 const ui = createUiState(vscode, (work) => void setTimeout(work, SAVE_AFTER_MS))
 const announcements = createAnnouncements(store)
 const composer = createComposerModel({ store, ui, actions, newId, afterPause: debounced(DRAFT_AFTER_MS) })
+const completion = createCompletionMenu({ ask: actions.complete, newId })
 const app: App = {
   store,
   ui,
   actions,
   composer,
+  completion,
   announcements,
   highlighter: createHighlighter(),
   safeHtml: createSafeHtml(window),
@@ -51,6 +55,7 @@ const enqueue = createFrameQueue<HostMessage>((messages) => {
   announcements.note(messages)
   for (const message of messages) {
     if (message.type === 'sent') composer.sent(message.id, message.problem)
+    else if (message.type === 'completions') completion.answered(message)
     else if (message.type === 'insert-text') composer.insert(message.text)
     else if (message.type === 'focus-composer') composer.requestFocus()
   }

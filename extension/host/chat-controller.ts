@@ -16,6 +16,7 @@ import { ApprovalPrompts, alwaysAnswer } from './approval-prompts.ts'
 import { Artifacts, imageTypeOf, type ShownSession } from './artifacts.ts'
 import type { ChatCapabilities, ChatServices } from './chat-services.ts'
 import { approvalView, questionSetView, queueView, tasksView } from './docks.ts'
+import { Completions } from './completions.ts'
 import { Drafts } from './drafts.ts'
 import { ModelChooser } from './model-choice.ts'
 import { Notices, type NoticeAction } from './notices.ts'
@@ -84,6 +85,8 @@ export class ChatController {
   readonly #chooser: ModelChooser
   readonly #artifacts: Artifacts
   readonly #prompts: ApprovalPrompts
+  /** What the menus of the composer offer. */
+  readonly completions: Completions
   readonly #undos: Undo[] = []
   #shown: Shown | null = null
   #next: NextSession = noChoices
@@ -140,6 +143,7 @@ export class ChatController {
       l10n,
     })
     this.#artifacts = new Artifacts({ editor, blobs: capabilities.blobs, l10n })
+    this.completions = new Completions(onError)
     this.#prompts = new ApprovalPrompts({
       approvals: services.approvals,
       attention: capabilities.attention,
@@ -316,6 +320,8 @@ export class ChatController {
       case 'send':
         reply({ type: 'sent', id: message.id, problem: await this.#send(message.text, message.target) })
         return
+      case 'completions':
+        return await this.completions.answer(message, { channel, reply, agent: shown?.agent ?? null, cwd: shown?.session.header.cwd ?? this.#world.workspace.folders()[0]?.path ?? null })
       case 'stop':
         this.#stop()
         return

@@ -19,6 +19,7 @@ const viewMessage: z.ZodType<ViewMessage> = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('need-snapshot') }),
   z.strictObject({ type: z.literal('load-older'), before: index, count: z.int().min(1) }),
   z.strictObject({ type: z.literal('send'), id, text, target }),
+  z.strictObject({ type: z.literal('completions'), id, kind: z.enum(['@', '/']), query: z.string().max(500) }),
   z.strictObject({ type: z.literal('stop') }),
   z.strictObject({ type: z.literal('continue') }),
   z.strictObject({ type: z.literal('retry') }),

@@ -19,8 +19,24 @@ export type HostMessage =
   | { readonly type: 'insert-text'; readonly text: string }
   /** What became of a `send`; with a problem the view puts the words back into the composer. */
   | { readonly type: 'sent'; readonly id: string; readonly problem: string | null }
+  /** Answers `completions`; may come several times, each holding everything found so far, until `isComplete`. */
+  | { readonly type: 'completions'; readonly id: string; readonly items: readonly CompletionItem[]; readonly isComplete: boolean }
   /** Answers `need-image`. `uri` is a `data:` or webview address; null when the attachment is gone. */
   | { readonly type: 'image'; readonly attachmentId: string; readonly uri: string | null; readonly byteLength: number }
+
+export type CompletionKind = '@' | '/'
+
+/** One line of the menu over the composer, best first. */
+export interface CompletionItem {
+  readonly kind: 'file' | 'folder' | 'fact' | 'symbol' | 'session' | 'command' | 'skill'
+  readonly label: string
+  /** Tells lines of one label apart; may be empty. */
+  readonly detail: string
+  /** A codicon. */
+  readonly icon: string
+  /** Takes the place of what was typed from the `@` or `/` on. Without a blank at its end the menu stays, for more. */
+  readonly insert: string
+}
 
 /**
  * At most one patch a display frame; text appends are merged within it.
@@ -44,6 +60,8 @@ export type ViewMessage =
   | { readonly type: 'load-older'; readonly before: number; readonly count: number }
   /** `id` is the view's own; the host answers each with `sent`. */
   | { readonly type: 'send'; readonly id: string; readonly text: string; readonly target: 'next-turn' | 'next-step' }
+  /** What the person may mean by what follows the `@` or the `/`. A newer request of the page cancels an older one. */
+  | { readonly type: 'completions'; readonly id: string; readonly kind: CompletionKind; readonly query: string }
   | { readonly type: 'stop' }
   | { readonly type: 'continue' }
   | { readonly type: 'retry' }

@@ -1,5 +1,5 @@
 import type { FileLocation } from '../../extension/protocol/cards.ts'
-import { PROTOCOL_VERSION, type ViewMessage } from '../../extension/protocol/messages.ts'
+import { PROTOCOL_VERSION, type CompletionKind, type ViewMessage } from '../../extension/protocol/messages.ts'
 
 export type Answers = NonNullable<Extract<ViewMessage, { type: 'question' }>['answers']>
 
@@ -12,6 +12,7 @@ export function createChatActions(post: (message: ViewMessage) => void) {
     needSnapshot: () => post({ type: 'need-snapshot' }),
     loadOlder: (before: number, count: number) => post({ type: 'load-older', before, count }),
     send: (id: string, text: string, target: 'next-turn' | 'next-step') => post({ type: 'send', id, text, target }),
+    complete: (id: string, kind: CompletionKind, query: string) => post({ type: 'completions', id, kind, query }),
     stop: () => post({ type: 'stop' }),
     continueTurn: () => post({ type: 'continue' }),
     retry: () => post({ type: 'retry' }),

@@ -1,13 +1,15 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { t } from '../l10n.ts'
+import type { Acceptance } from '../store/completion-menu.ts'
 import { useApp } from './app-context.ts'
+import { COMPLETIONS_ID, CompletionList, completionId } from './completion-list.tsx'
 import { Icon } from './icon.tsx'
 import { IconButton } from './icon-button.tsx'
 
 /** Where the person writes. Grows to 40% of the view; everything in it works by keyboard. */
 export function Composer() {
-  const { store, composer, actions } = useApp()
+  const { store, composer, completion, actions } = useApp()
   const box = useRef<HTMLTextAreaElement>(null)
   const state = store.state.composer.value
   const session = store.state.session.value
@@ -25,9 +27,37 @@ export function Composer() {
     document.addEventListener('visibilitychange', onHide)
     return () => document.removeEventListener('visibilitychange', onHide)
   }, [])
+  const hasMenu = completion.items.value.length > 0
+  const look = ({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }) => completion.look(currentTarget.value, currentTarget.selectionStart)
+  const pick = (index?: number) => {
+    const taken = completion.accept(index)
+    if (taken === null || box.current === null) return
+    write(box.current, taken)
+    completion.look(box.current.value, box.current.selectionStart)
+  }
+  const onMenuKey = (event: KeyboardEvent): boolean => {
+    const moves: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: 5, PageUp: -5 }
+    const by = moves[event.key]
+    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return false
+    if (event.key === 'Escape') completion.close()
+    else if (by !== undefined) completion.move(by)
+    else if (event.key === 'Tab') pick()
+    else if (event.key === 'Enter') {
+      // A name that stands there whole is meant as it is.
+      if (completion.items.value[completion.active.value]?.insert.trim() === text.trim()) {
+        completion.close()
+        return false
+      }
+      pick()
+    } else return false
+    event.preventDefault()
+    event.stopPropagation()
+    return true
+  }
   const onKeyDown = (event: KeyboardEvent) => {
     // Keys that compose a character belong to the input method.
     if (event.isComposing || event.keyCode === 229) return
+    if (hasMenu && onMenuKey(event)) return
     const isMod = event.ctrlKey || event.metaKey
     if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
       const sendsWithMod = state.sendKey === 'mod-enter'
@@ -68,6 +98,7 @@ export function Composer() {
         </div>
       )}
       <div class="composer-box">
+        <CompletionList onPick={pick} />
         {isEditing && (
           <div class="composer-editing">
             <Icon name="edit" />
@@ -84,8 +115,21 @@ export function Composer() {
           dir="auto"
           value={text}
           disabled={session?.access === 'read-only'}
-          onInput={({ currentTarget }) => composer.type(currentTarget.value)}
-          onBlur={() => composer.flushDraft()}
+          aria-autocomplete="list"
+          aria-controls={hasMenu ? COMPLETIONS_ID : undefined}
+          aria-activedescendant={hasMenu ? completionId(completion.active.value) : undefined}
+          onInput={(event) => {
+            composer.type(event.currentTarget.value)
+            look(event)
+          }}
+          onClick={look}
+          onKeyUp={(event) => {
+            if (caretKeys.has(event.key)) look(event)
+          }}
+          onBlur={() => {
+            completion.close()
+            composer.flushDraft()
+          }}
           onKeyDown={onKeyDown}
         />
         <div class="composer-bar">
@@ -104,6 +148,18 @@ export function Composer() {
       </div>
     </form>
   )
+}
+
+const caretKeys: ReadonlySet<string> = new Set(['ArrowLeft', 'ArrowRight', 'Home', 'End'])
+
+/** As if it were typed, so that undo takes it back. */
+function write(box: HTMLTextAreaElement, { start, end, text }: Acceptance): void {
+  box.focus()
+  box.setSelectionRange(start, end)
+  // Deprecated and without a successor: no other way keeps the undo list of a text box.
+  if (document.execCommand('insertText', false, text)) return
+  box.setRangeText(text, start, end, 'end')
+  box.dispatchEvent(new Event('input', { bubbles: true }))
 }
 
 const permissions = {

@@ -93,6 +93,7 @@ export function createChatStore({ needSnapshot }: { readonly needSnapshot: () =>
         return undefined
       case 'focus-composer':
       case 'insert-text':
+      case 'completions':
       case 'sent':
         return undefined
       default:

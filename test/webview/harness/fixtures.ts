@@ -1,4 +1,5 @@
 import type { ToolCallView, ToolResultView } from '../../../extension/protocol/cards.ts'
+import type { CompletionItem } from '../../../extension/protocol/messages.ts'
 import type { ComposerView, PromptRow, ReasoningRow, Row, SessionView, TextRow, ToolRow, TurnEndRow, UsageView, ViewState } from '../../../extension/protocol/view-state.ts'
 
 /** A moment that all fixtures agree on. */
@@ -180,7 +181,28 @@ export interface Fixture {
   readonly open?: readonly string[]
   /** Buttons pressed before the picture, by name. */
   readonly press?: readonly string[]
+  /** Typed into the box, and what the menu then offers. */
+  readonly typed?: string
+  readonly completions?: readonly CompletionItem[]
 }
+
+const file = (path: string, icon = 'file'): CompletionItem => ({ kind: 'file', label: path.slice(path.lastIndexOf('/') + 1), detail: path.slice(0, Math.max(0, path.lastIndexOf('/'))), icon, insert: `@${path} ` })
+const fact = (label: string, detail: string, icon: string): CompletionItem => ({ kind: 'fact', label, detail, icon, insert: `@${label} ` })
+const command = (label: string, detail: string): CompletionItem => ({ kind: 'command', label: `/${label}`, detail, icon: 'terminal', insert: `/${label} ` })
+const someReferences = [
+  file('src/date.ts'),
+  file('src/date.test.ts'),
+  file('web/components/calendar/views/month/date-picker-with-a-long-name.tsx'),
+  { ...file('src/dates'), kind: 'folder', icon: 'folder', insert: '@src/dates/' },
+  fact('selection', 'date.ts, lines 12 to 20', 'selection'),
+  { kind: 'symbol', label: 'parseDate', detail: 'src/date.ts', icon: 'symbol-method', insert: '@symbol:parseDate ' },
+  { kind: 'session', label: 'Fix the flaky date test', detail: 'yesterday', icon: 'comment-discussion', insert: '@session:s1 ' },
+  file('docs/data.md'),
+  file('docs/dates.md'),
+  file('README-date.md'),
+  file('package.date.json'),
+  file('a/date.css'),
+] satisfies readonly CompletionItem[]
 
 const cards = (): readonly Row[] => [
   prompt('Show every card'),
@@ -230,6 +252,13 @@ const approval = { id: 'a1', callId: 'c1', tool: 'bash', effect: 'Run git push t
 
 /** Every state of the chat that is designed for. */
 export const fixtures: Readonly<Record<string, Fixture>> = {
+  'menu-references': { state: withRows(turn()), typed: 'The test fails on CI only, see @dat', completions: someReferences },
+  'menu-facts': {
+    state: { ...baseState, session: null },
+    typed: '@',
+    completions: [fact('selection', 'date.ts, lines 12 to 20', 'selection'), fact('problems', '2 errors, 3 warnings', 'warning'), fact('changes', 'What git would commit', 'git-compare'), fact('terminal', 'What is selected in the terminal', 'terminal'), file('src/date.ts'), file('README.md')],
+  },
+  'menu-commands': { state: withRows(turn()), typed: '/c', completions: [command('clear', 'Begin a new session'), command('compact', 'Make room: replace the talk so far by a summary of it'), command('cost', 'What this session has cost so far')] },
   welcome: { state: { ...baseState, session: null } },
   tour: { state: { ...baseState, session: null, composer: { ...composer, model: { provider: 'tour', model: 'tour', label: 'Scripted tour', isScripted: true, reasoningEffort: null } } } },
   'no-model': { state: { ...baseState, session: null, composer: { ...composer, model: null, canSend: false, blockedBy: 'No model is chosen. Choose one to send.' } } },

@@ -126,6 +126,11 @@ export async function showFixture(harness: HarnessPage, fixture: Fixture): Promi
     const pattern = /^\/(.*)\/$/.exec(name)?.[1]
     await harness.page.getByRole('button', { name: pattern === undefined ? name : new RegExp(pattern), exact: true }).first().click()
   }
+  if (fixture.typed !== undefined) {
+    await harness.page.getByRole('textbox', { name: 'Message' }).pressSequentially(fixture.typed)
+    const asked = (await harness.posted()).findLast((message) => message.type === 'completions')
+    if (asked !== undefined) await harness.post({ type: 'completions', id: asked.id, items: fixture.completions ?? [], isComplete: true })
+  }
   // Colours of code come with their grammars.
   await harness.page.waitForTimeout(150)
 }
