@@ -71,6 +71,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
       source: world.settings,
       logger,
       builtIn: [createScriptedTour({ clock }), ...adapters],
+      modelFile: { files, path: `${machine.homeFolder}/.bosun/models.json` },
       createAdapter: (config) =>
         createOpenAiCompatibleAdapter({
           config, http: world.http, secrets: world.secrets, clock, logger, idleTimeoutMs: setting('llmIdleTimeoutMs'),

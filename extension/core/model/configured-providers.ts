@@ -1,5 +1,6 @@
-import type { ProviderSetting } from '../settings/specs.ts'
+import type { ModelFactsSetting, ProviderSetting } from '../settings/specs.ts'
 import type { RetryPolicy } from './contract.ts'
+import { overridesFor, factsFrom, type ModelOverrides } from './model-overrides.ts'
 import type { ModelFacts, ProviderConfig } from './provider-config.ts'
 import { fallbackFacts, providerTable, type ProviderRow } from './provider-table.ts'
 
@@ -7,10 +8,11 @@ import { fallbackFacts, providerTable, type ProviderRow } from './provider-table
 export function configuredProviders(
   entries: Readonly<Record<string, ProviderSetting>>,
   retryPolicy: RetryPolicy,
+  overrides: ModelOverrides = {},
   table: readonly ProviderRow[] = providerTable,
 ): { readonly configs: readonly ProviderConfig[]; readonly problems: readonly string[] } {
   const problems: string[] = []
-  const known = table.map((row) => complete(row, entries[row.id], retryPolicy))
+  const known = table.map((row) => complete(row, entries[row.id], { retryPolicy, overrides }))
   const own = Object.entries(entries).flatMap(([id, entry]) => {
     if (table.some((row) => row.id === id)) return []
     if (entry.baseUrl === undefined) {
@@ -18,13 +20,14 @@ export function configuredProviders(
       return []
     }
     const row = { id, name: id, baseUrl: entry.baseUrl, keyName: null, isKeyOptional: true }
-    return [complete(row, entry, retryPolicy)]
+    return [complete(row, entry, { retryPolicy, overrides })]
   })
   return { configs: [...known, ...own], problems }
 }
 
-function complete(row: ProviderRow, entry: ProviderSetting | undefined, retryPolicy: RetryPolicy): ProviderConfig {
-  const facts: ModelFacts = { ...row.facts, ...factsOf(entry) }
+function complete(row: ProviderRow, entry: ProviderSetting | undefined, { retryPolicy, overrides }: { readonly retryPolicy: RetryPolicy; readonly overrides: ModelOverrides }): ProviderConfig {
+  const stated = factsOf(entry)
+  const facts: ModelFacts = { ...row.facts, ...stated }
   return {
     id: row.id,
     name: entry?.name ?? row.name,
@@ -34,6 +37,8 @@ function complete(row: ProviderRow, entry: ProviderSetting | undefined, retryPol
     isLocal: row.isLocal ?? false,
     headers: { ...row.headers, ...entry?.headers },
     models: { ...row.models, ...modelsOf(entry) },
+    overrides: overridesFor(row.id, overrides),
+    stated,
     defaults: {
       contextWindow: facts.contextWindow ?? fallbackFacts.contextWindow,
       maxOutputTokens: facts.maxOutputTokens ?? fallbackFacts.maxOutputTokens,
@@ -49,7 +54,9 @@ function complete(row: ProviderRow, entry: ProviderSetting | undefined, retryPol
 
 function modelsOf(entry: ProviderSetting | undefined): Readonly<Record<string, ModelFacts>> {
   if (entry?.models === undefined) return {}
-  return Array.isArray(entry.models) ? Object.fromEntries((entry.models as readonly string[]).map((id) => [id, {}])) : entry.models
+  return Array.isArray(entry.models)
+    ? Object.fromEntries((entry.models as readonly string[]).map((id) => [id, {}]))
+    : Object.fromEntries(Object.entries(entry.models as Readonly<Record<string, ModelFactsSetting>>).map(([id, facts]) => [id, factsFrom(facts)]))
 }
 
 function factsOf(entry: ProviderSetting | undefined): ModelFacts {

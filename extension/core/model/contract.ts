@@ -47,8 +47,25 @@ export interface ModelInfo {
   readonly input: readonly ('text' | 'image')[]
   /** Empty: the model knows no efforts. */
   readonly reasoningEfforts: readonly string[]
-  /** Money per million tokens, when known. */
-  readonly price?: { readonly currency: 'USD'; readonly input: number; readonly cacheRead: number; readonly output: number }
+  /** Absent: what it costs is unknown. */
+  readonly price?: ModelPrice
+}
+
+/** Money per million tokens. */
+export interface ModelRates {
+  readonly input: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+  /** Reasoning too. */
+  readonly output: number
+}
+
+export interface ModelPrice extends ModelRates {
+  readonly currency: 'USD'
+  /** Holds for the whole of a request whose input, cached or not, is longer. */
+  readonly long?: ModelRates & { readonly aboveTokens: number }
+  /** Outside the peak hours (UTC, end exclusive) of the peak days (0: Sunday) everything costs `factor` times as much. */
+  readonly offPeak?: { readonly factor: number; readonly peakHours: readonly (readonly [from: number, to: number])[]; readonly peakDays: readonly number[] }
 }
 
 export interface ToolDeclaration {

@@ -1,4 +1,5 @@
-import type { ModelInfo, RetryPolicy } from './contract.ts'
+import { catalogueFacts } from './catalogue.ts'
+import type { ModelInfo, ModelPrice, RetryPolicy } from './contract.ts'
 
 /** One server that speaks the OpenAI-compatible protocol, complete: nothing is left to guess further down. */
 export interface ProviderConfig {
@@ -13,8 +14,12 @@ export interface ProviderConfig {
   /** Runs on this machine, on a usual port. */
   readonly isLocal: boolean
   readonly headers: Readonly<Record<string, string>>
-  /** Facts about models that are known beforehand; a server's own list adds to them. */
+  /** Models to offer beforehand, with what the person says of each; a server's own list adds to them. */
   readonly models: Readonly<Record<string, ModelFacts>>
+  /** What the person says of models by name, offered or not. */
+  readonly overrides: Readonly<Record<string, ModelFacts>>
+  /** What the person says of all models of this provider. */
+  readonly stated: ModelFacts
   /** For models nothing is known about. */
   readonly defaults: {
     readonly contextWindow: number
@@ -37,17 +42,20 @@ export interface ModelFacts {
   readonly maxOutputTokens?: number | undefined
   readonly images?: boolean | undefined
   readonly reasoningEfforts?: readonly string[] | undefined
-  /** Dollars per million tokens. */
-  readonly price?: { readonly input: number; readonly cacheRead: number; readonly output: number } | undefined
+  readonly price?: ModelPrice | undefined
 }
 
 /** How a server wants the effort told: a field `reasoning_effort`; DeepSeek's switch and field; OpenRouter's object. */
 export type EffortStyle = 'reasoning_effort' | 'deepseek' | 'openrouter'
 
-/** The facts about one model, later sources over earlier ones, the provider's defaults under all. */
+/**
+ * The facts about one model: what the catalogue knows, over it what the person says of the provider, over that what its server lists
+ * and the table of providers says, over all what the person says of this model. Under all lie the provider's defaults.
+ */
 export function modelInfoFrom(config: ProviderConfig, id: string, ...sources: readonly (ModelFacts | undefined)[]): ModelInfo {
-  const pick = <Key extends keyof ModelFacts>(key: Key): ModelFacts[Key] =>
-    sources.findLast((source) => source?.[key] !== undefined)?.[key]
+  const known = catalogueFacts({ provider: config.id, model: id, baseUrl: config.baseUrl, isLocal: config.isLocal })
+  const all = [known, config.stated, ...sources, config.overrides[id]]
+  const pick = <Key extends keyof ModelFacts>(key: Key): ModelFacts[Key] => all.findLast((source) => source?.[key] !== undefined)?.[key]
   const price = pick('price')
   return {
     id,
@@ -56,6 +64,6 @@ export function modelInfoFrom(config: ProviderConfig, id: string, ...sources: re
     maxOutputTokens: pick('maxOutputTokens') ?? config.defaults.maxOutputTokens,
     input: (pick('images') ?? config.defaults.images) ? ['text', 'image'] : ['text'],
     reasoningEfforts: pick('reasoningEfforts') ?? config.defaults.reasoningEfforts,
-    ...(price && { price: { currency: 'USD', ...price } }),
+    ...(price && { price }),
   }
 }

@@ -1,23 +1,22 @@
+import { catalogueModels } from './catalogue.ts'
 import type { ModelFacts, ProviderConfig } from './provider-config.ts'
 
 /** A provider as it stands in the table: the rest is the same for all. */
 export type ProviderRow = Pick<ProviderConfig, 'id' | 'name' | 'baseUrl' | 'keyName'> &
-  Partial<Omit<ProviderConfig, 'defaults' | 'retryPolicy'>> & { readonly facts?: ModelFacts }
+  Partial<Omit<ProviderConfig, 'defaults' | 'retryPolicy' | 'overrides' | 'stated'>> & { readonly facts?: ModelFacts }
 
 /** Source: runtime specification 16.3. */
 export const fallbackFacts = { contextWindow: 262_144, maxOutputTokens: 32_768, images: false, reasoningEfforts: [] } satisfies ModelFacts
 
-const deepseek = {
-  contextWindow: 1_000_000,
-  maxOutputTokens: 256_000,
-  reasoningEfforts: ['off', 'low', 'high', 'max'],
-} satisfies ModelFacts
+/** The models of the catalogue that a provider's own service sells. */
+function offered(provider: string): Readonly<Record<string, ModelFacts>> {
+  return Object.fromEntries(catalogueModels(provider).map((id) => [id, {}]))
+}
 
 /**
  * The providers that are there without being described in the settings. An entry of `bosun.providers` with the same id changes one.
  *
- * Source: runtime specification 16.2. Prices in dollars per million tokens, peak hours (others half), from the provider's
- *         price page, October 2026. Usual ports from the servers' manuals.
+ * Source: runtime specification 16.2. Usual ports from the servers' manuals. What is known of models stands in the catalogue.
  */
 export const providerTable: readonly ProviderRow[] = [
   {
@@ -27,12 +26,8 @@ export const providerTable: readonly ProviderRow[] = [
     keyName: 'DEEPSEEK_API_KEY',
     effortStyle: 'deepseek',
     reasoningPassback: 'always',
-    facts: deepseek,
-    models: {
-      'deepseek-v4-pro': { name: 'DeepSeek V4 Pro', price: { input: 1.32, cacheRead: 0.044, output: 3.96 } },
-      'deepseek-flash': { name: 'DeepSeek Flash', images: true, price: { input: 0.3, cacheRead: 0.006, output: 1.2 } },
-      'deepseek-v4-flash': { name: 'DeepSeek V4 Flash', price: { input: 0.3, cacheRead: 0.006, output: 1.2 } },
-    },
+    facts: { contextWindow: 1_000_000, maxOutputTokens: 256_000, reasoningEfforts: ['off', 'low', 'high', 'max'] },
+    models: offered('deepseek-official'),
   },
   {
     id: 'openrouter',

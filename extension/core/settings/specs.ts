@@ -43,18 +43,20 @@ const count = (least: number) => z.int().min(least)
 const text = z.string().trim().min(1).regex(/\S/)
 const names = z.array(text)
 
-/** Facts about one model that the person knows better than the table. */
-const modelFacts = z.strictObject({
+const dollars = z.number().min(0)
+
+/** Facts about one model that the person knows better than the catalogue. */
+export const modelFactsSchema = z.strictObject({
   name: text.optional(),
   /** Tokens. */
   contextWindow: count(1).optional(),
   maxOutputTokens: count(1).optional(),
   images: z.boolean().optional(),
   reasoningEfforts: names.optional(),
-  /** Dollars per million tokens. */
-  price: z.strictObject({ input: z.number().min(0), cacheRead: z.number().min(0), output: z.number().min(0) }).optional(),
+  /** Dollars per million tokens. What is not said of the cache costs as much as other input. */
+  price: z.strictObject({ input: dollars, cacheRead: dollars.optional(), cacheWrite: dollars.optional(), output: dollars }).optional(),
 })
-export type ModelFactsSetting = z.infer<typeof modelFacts>
+export type ModelFactsSetting = z.infer<typeof modelFactsSchema>
 
 /** One entry of `providers`. */
 export const providerSchema = z.strictObject({
@@ -62,7 +64,7 @@ export const providerSchema = z.strictObject({
   api: z.literal('openai-compatible').default('openai-compatible'),
   baseUrl: z.url({ protocol: /^https?$/ }).optional(),
   /** Models to offer, or facts by model. */
-  models: z.union([names, z.record(text, modelFacts)]).optional(),
+  models: z.union([names, z.record(text, modelFactsSchema)]).optional(),
   headers: z.record(text, z.string()).optional(),
   /** Name of the key in the secrets or the environment; null: the server wants none. */
   keyName: text.nullable().optional(),
@@ -127,6 +129,14 @@ export const settings = {
     description: 'Spread of the model’s choices, 0 to 2. `null`: as the provider does by itself.',
     expects: 'a number from 0 to 2, or null',
     schema: z.number().min(0).max(2).nullable(),
+  }),
+  modelFacts: setting<Readonly<Record<string, ModelFactsSetting>>>({
+    key: 'model.facts',
+    fallback: {},
+    scope: 'machine',
+    description: 'What you know better about a model, by its name or `provider/name`: `{"my-server/my-model": {"contextWindow": 131072, "maxOutputTokens": 8192, "images": true, "reasoningEfforts": ["low", "high"], "price": {"input": 1, "cacheRead": 0.1, "cacheWrite": 1.25, "output": 4}}}`, prices in dollars per million tokens. The same object may stand in `~/.bosun/models.json`; what is said here counts for more.',
+    expects: 'an object of facts by model: contextWindow, maxOutputTokens, images, reasoningEfforts, name, price {input, cacheRead, cacheWrite, output}',
+    schema: z.record(text, modelFactsSchema),
   }),
   providers: setting<Readonly<Record<string, ProviderSetting>>>({
     key: 'providers',

@@ -28,7 +28,7 @@ const listedModel = z.object({
   meta: z.object({ n_ctx_train: positive }).optional().catch(undefined),
   top_provider: z.object({ max_completion_tokens: positive }).nullish().catch(undefined),
   architecture: z.object({ input_modalities: z.array(z.string()).optional() }).nullish().catch(undefined),
-  pricing: z.object({ prompt: price, completion: price, input_cache_read: price }).nullish().catch(undefined),
+  pricing: z.object({ prompt: price, completion: price, input_cache_read: price, input_cache_write: price }).nullish().catch(undefined),
 })
 const modelList = z.object({ data: z.array(z.unknown()) })
 
@@ -92,7 +92,7 @@ function read(body: string, { contentType, status }: { readonly contentType: str
 }
 
 function factsFrom(model: z.infer<typeof listedModel>): ModelFacts {
-  const { prompt, completion, input_cache_read } = model.pricing ?? {}
+  const { prompt, completion, input_cache_read, input_cache_write } = model.pricing ?? {}
   const inputs = model.architecture?.input_modalities
   return {
     name: model.name,
@@ -101,7 +101,13 @@ function factsFrom(model: z.infer<typeof listedModel>): ModelFacts {
     images: inputs?.includes('image'),
     ...(prompt !== undefined &&
       completion !== undefined && {
-        price: { input: perMillion(prompt), output: perMillion(completion), cacheRead: perMillion(input_cache_read ?? prompt) },
+        price: {
+          currency: 'USD',
+          input: perMillion(prompt),
+          cacheRead: perMillion(input_cache_read ?? prompt),
+          cacheWrite: perMillion(input_cache_write ?? prompt),
+          output: perMillion(completion),
+        },
       }),
   }
 }

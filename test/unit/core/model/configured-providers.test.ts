@@ -18,7 +18,7 @@ describe('the providers', () => {
       maxOutputTokens: 256_000,
       input: ['text'],
       reasoningEfforts: ['off', 'low', 'high', 'max'],
-      price: { currency: 'USD', input: 1.32, cacheRead: 0.044, output: 3.96 },
+      price: { currency: 'USD', input: 1.32, cacheRead: 0.044, cacheWrite: 1.32, output: 3.96, offPeak: { factor: 0.5, peakHours: [[1, 4], [6, 10]], peakDays: [1, 2, 3, 4, 5] } },
     })
   })
 
@@ -33,6 +33,8 @@ describe('the providers', () => {
       isLocal: false,
       headers: {},
       models: { a: {} },
+      overrides: {},
+      stated: {},
       defaults: { contextWindow: 262_144, maxOutputTokens: 32_768, images: false, reasoningEfforts: [] },
       keyCheckPath: null,
       effortStyle: 'reasoning_effort',

@@ -4,11 +4,13 @@ import type { ProviderConfig } from '../../../../extension/core/model/provider-c
 import { modelProvidersPlugin } from '../../../../extension/core/model/providers-plugin.ts'
 import { modelsPlugin } from '../../../../extension/core/model/registry.ts'
 import { settingsPlugin } from '../../../../extension/core/settings/service.ts'
+import { MemoryFileSystem } from '../../../support/memory-file-system.ts'
 import { memorySettings, type SettingValues } from '../../../support/memory-settings.ts'
 import { createRecordingLogger } from '../../../support/quiet-logger.ts'
 import { createScriptedAdapter } from '../../../support/scripted-adapter.ts'
 
-const setUp = async (user: SettingValues = {}) => {
+const setUp = async (user: SettingValues = {}, modelFile?: string) => {
+  const files = new MemoryFileSystem(modelFile === undefined ? {} : { '/home/models.json': modelFile })
   const logger = createRecordingLogger()
   const kernel = createKernel({ logger })
   const source = memorySettings(user)
@@ -20,6 +22,7 @@ const setUp = async (user: SettingValues = {}) => {
       source,
       logger,
       builtIn: [createScriptedAdapter()],
+      modelFile: { files, path: '/home/models.json' },
       createAdapter(config) {
         created.push(config)
         return createScriptedAdapter([], { provider: config.id })
@@ -28,7 +31,7 @@ const setUp = async (user: SettingValues = {}) => {
   )
   await fiber.ready
   const ids = () => kernel.root.models.list().map(({ provider }) => provider.id)
-  return { kernel, source, created, fiber, ids, logger }
+  return { kernel, source, created, fiber, files, ids, logger }
 }
 const table = ['deepseek-official', 'openrouter', 'ollama', 'lm-studio', 'llama-cpp', 'vllm']
 const mine = { baseUrl: 'http://127.0.0.1:1/v1' }
@@ -63,5 +66,30 @@ describe('the configured providers', () => {
     expect(logger.lines.map(({ message }) => message)).toEqual([expect.stringContaining('no baseUrl')])
     await fiber.dispose()
     expect(ids()).toEqual([])
+  })
+
+  it('take in what the person says of models, from the settings before the file', async () => {
+    const file = JSON.stringify({ models: { 'mine/a': { contextWindow: 1, maxOutputTokens: 2 }, b: { images: true } } })
+    const { created, kernel } = await setUp({ providers: { mine }, 'model.facts': { 'mine/a': { contextWindow: 3 } } }, file)
+    const config = created.findLast(({ id }) => id === 'mine')
+    expect(config?.overrides).toMatchObject({ a: { contextWindow: 3 }, b: { images: true } })
+    expect(kernel.root.modelProblems.list()).toEqual([])
+  })
+
+  it('list the bad entries about models with their reasons and keep the good ones', async () => {
+    const { created, kernel } = await setUp({ 'model.facts': { a: { contextWindow: 0 }, b: { contextWindow: 7 } } }, '{"c": {"price": {"input": 1}}, "d": {"images": true}}')
+    expect(created.at(-1)?.overrides).toEqual({ b: { contextWindow: 7 }, d: { images: true } })
+    expect(kernel.root.modelProblems.list()).toEqual([
+      expect.stringMatching(/bosun\.model\.facts says of "a" does not count: contextWindow/),
+      expect.stringMatching(/models\.json says of "c" does not count: price\.output/),
+    ])
+  })
+
+  it.each([
+    ['{', /holds no JSON/],
+    ['[]', /must hold an object/],
+  ])('say why the file %s about models counts for nothing', async (text, reason) => {
+    const { kernel } = await setUp({}, text)
+    expect(kernel.root.modelProblems.list()).toEqual([expect.stringMatching(reason)])
   })
 })

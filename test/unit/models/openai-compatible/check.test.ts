@@ -104,7 +104,7 @@ describe('the list of models', () => {
     const base = { input: ['text'], reasoningEfforts: [], maxOutputTokens: 32_768 }
     expect(await adapter.listModels(new AbortController().signal)).toEqual([
       { ...base, id: 'mine', name: 'mine', contextWindow: 9000 },
-      { id: 'router', name: 'Router', contextWindow: 1000, maxOutputTokens: 50, input: ['text', 'image'], reasoningEfforts: [], price: { currency: 'USD', input: 1, output: 2, cacheRead: 1 } },
+      { id: 'router', name: 'Router', contextWindow: 1000, maxOutputTokens: 50, input: ['text', 'image'], reasoningEfforts: [], price: { currency: 'USD', input: 1, cacheRead: 1, cacheWrite: 1, output: 2 } },
       { ...base, id: 'vllm', name: 'vllm', contextWindow: 2000, maxOutputTokens: 7, reasoningEfforts: ['low'] },
       { ...base, id: 'llama', name: 'llama', contextWindow: 3000 },
       { ...base, id: 'odd', name: 'odd', contextWindow: 9000 },
