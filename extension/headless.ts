@@ -174,6 +174,8 @@ async function printReplay(log: string): Promise<number> {
 /** The settings that the flags mean; they win over the person's own. */
 function runSettings({ baseUrl, model, provider, apiKeyEnv, maxSteps }: RunCommand): Readonly<Record<string, Json>> {
   return {
+    // One turn for a program: nobody reads a list of it, and the model is asked nothing that was not wanted.
+    'titles.enabled': false,
     ...(baseUrl !== undefined && { providers: { [HEADLESS_PROVIDER]: { baseUrl, keyName: apiKeyEnv ?? null } } }),
     'model.provider': provider ?? HEADLESS_PROVIDER,
     ...(model !== undefined && { 'model.name': model }),

@@ -61,7 +61,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     sessionsPlugin({ events: world.events, blobs, clock, machine, logger, dispatch, patienceMs: 2_000 }),
     featureEvents,
     createCommandsPlugin({ dispatch, machine, logger }),
-    titlesPlugin({ logger }),
+    titlesPlugin({ logger, clock, machine }),
     createToolsPlugin({ dispatch, randomId: () => machine.randomId() }),
     createSystemPromptPlugin({ dispatch }),
     createPromptSectionsPlugin({ machine, workspace }),

@@ -22,8 +22,10 @@ export interface ModelServer {
   readonly port: number
   /** Every request, byte for byte, in order of arrival. */
   readonly requests: readonly RecordedRequest[]
-  /** Chat requests alone. */
+  /** Chat requests alone, without those for a title. */
   chats(): readonly RecordedRequest[]
+  /** Requests for a title of a session. They are answered beside the script and use no step of it. */
+  titles(): readonly RecordedRequest[]
   /** Steps that no request has used. */
   unused(): number
   /** Put another script in place; used steps are forgotten. */
@@ -76,7 +78,7 @@ export async function startModelServer(script: ModelScript, options: { readonly 
     const request = readChat(body, current.count())
     if (current.script.models !== undefined && !current.script.models.includes(request.model))
       return sendError(response, failures.unknownModel(request.model))
-    const chosen = current.next(request)
+    const chosen = isForTitle(record) ? titleAnswer : current.next(request)
     if ('status' in chosen) return sendError(response, chosen)
     if ('hang' in chosen) return hang(response, chosen.hang)
     return stream(response, request, chosen)
@@ -91,7 +93,8 @@ export async function startModelServer(script: ModelScript, options: { readonly 
     url: `http://127.0.0.1:${port}/v1`,
     port,
     requests,
-    chats: () => requests.filter(({ path }) => path.endsWith('/chat/completions')),
+    chats: () => requests.filter((request) => isChat(request) && !isForTitle(request)),
+    titles: () => requests.filter((request) => isChat(request) && isForTitle(request)),
     unused: () => player.unused(),
     play(next) {
       player = createPlayer(next)
@@ -113,6 +116,15 @@ export function sharedPrefixLength(a: string, b: string): number {
   while (length < end && left[length] === right[length]) length += 1
   return length
 }
+
+const isChat = ({ path }: RecordedRequest): boolean => path.endsWith('/chat/completions')
+
+/** No tools, and few tokens for the answer: what no turn of an agent sends. */
+function isForTitle({ body }: RecordedRequest): boolean {
+  return body.includes('"max_tokens":64,') && !body.includes('"tools":[')
+}
+
+const titleAnswer: Answer = { parts: [{ text: 'A title from the model' }] }
 
 interface Player {
   readonly script: ModelScript

@@ -36,7 +36,7 @@ export async function createSessionRig(options: {
   const kernel = createKernel({ logger })
   const plugin = sessionsPlugin({ events, blobs, clock, logger, machine: createFakeMachine(), dispatch: kernel.dispatch, patienceMs, ...(invariants ? { invariants } : {}) })
   await kernel.root.plugin(plugin).ready
-  if (hasTitles) await kernel.root.plugin(titlesPlugin({ logger })).ready
+  if (hasTitles) await kernel.root.plugin(titlesPlugin({ logger, clock, machine: createFakeMachine() })).ready
   const { sessions, projections, eventTypes: types } = kernel.root
   return { kernel, sessions, projections, types, clock, logger, blobs }
 }

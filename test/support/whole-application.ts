@@ -29,7 +29,8 @@ export interface WholeApplication extends Application {
 export async function wholeApplication(options: { readonly settings?: SettingValues; readonly secrets?: Readonly<Record<string, string>>; readonly alter?: (world: Capabilities) => Capabilities } = {}): Promise<WholeApplication> {
   const home = await realpath(await mkdtemp(join(tmpdir(), 'bosun-whole-')))
   const folder = await realpath(await mkdtemp(join(home, 'work-')))
-  const settings = memorySettings(options.settings)
+  // A model that plays a script is asked what the script says, unless titles are what is tested.
+  const settings = memorySettings({ 'titles.enabled': false, ...options.settings })
   const logger = createRecordingLogger()
   const processes = createDirectRunner()
   const workspace = createFolderWorkspace(folder)

@@ -42,6 +42,17 @@ export interface EventMap {
     readonly title: string
     readonly messageSeqs: readonly number[]
     readonly source: { readonly kind: 'fallback' } | { readonly kind: 'provider'; readonly provider: string } | { readonly kind: 'user' }
+    /** What the model that made it up took, when it said so. */
+    readonly usage?: Usage
+  }
+  /** What a model was asked for a title with; the answer is the `session/title` after it, or nothing when that failed. */
+  'session/title-llm-request': {
+    readonly titleProvider: string
+    readonly messageSeqs: readonly number[]
+    readonly route: { readonly provider: string; readonly model: string }
+    readonly system: string
+    readonly messages: readonly UserMessage[]
+    readonly maxTokens: number
   }
   'agent/inbox/spliced': {
     readonly target: InboxTarget

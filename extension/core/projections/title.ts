@@ -1,7 +1,7 @@
 import type { EventMap } from '../log/event.ts'
 import type { Projection } from './projection.ts'
 
-type Title = EventMap['session/title']
+type Title = Omit<EventMap['session/title'], 'usage'>
 
 /** The title of the session, null before it has one. What a person typed wins over every later automatic title. */
 export const titleProjection: Projection<Title | null, string | null> = {
@@ -11,7 +11,8 @@ export const titleProjection: Projection<Title | null, string | null> = {
   start: () => null,
   step: (state, event) => {
     if (event.type !== 'session/title') return state
-    return state?.source.kind === 'user' && event.data.source.kind !== 'user' ? state : event.data
+    const { title, messageSeqs, source } = event.data
+    return state?.source.kind === 'user' && source.kind !== 'user' ? state : { title, messageSeqs, source }
   },
   view: (state) => state?.title ?? null,
 }

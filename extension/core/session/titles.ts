@@ -24,6 +24,20 @@ export function acceptedTitle(typed: string): string {
   throw new SessionError('INVALID_TITLE', `A title holds at most ${maxTitleBytes} bytes and this one has ${bytes}. Shorten it.`)
 }
 
+/** A title out of what a model said: its first line without decoration, cut to fit; null when there are no words in it. */
+export function titleFromAnswer(answer: string): string | null {
+  const words = answer.replace(/<think>[\s\S]*?(?:<\/think>|$)/g, '')
+  const line = words.split('\n').find((candidate) => /[\p{L}\p{N}]/u.test(candidate)) ?? ''
+  const bare = line
+    .replace(/\s+/g, ' ')
+    .replace(/^[\s#>*_`-]+/, '')
+    .replace(/^title\s*[:：]\s*/i, '')
+    .replace(/^["'“”‘’«»「『*_`]+|["'“”‘’«»」』*_`]+$/g, '')
+    .replace(/[.。]$/, '')
+  const title = fitBytes(bare.trim(), maxTitleBytes).text.trimEnd()
+  return title === '' ? null : title
+}
+
 /** Words of a message, without images. */
 export function promptText(message: UserMessage): string {
   return message.content.map((block) => (block.type === 'text' ? block.text : '')).join(' ')

@@ -220,6 +220,22 @@ export const settings = {
     expects: 'a whole number of 0 or more',
     schema: count(0),
   }),
+  titlesEnabled: setting({
+    key: 'titles.enabled',
+    fallback: true,
+    scope: 'machine',
+    description: 'A model gives each session its title. Off: the title is the first words of the first message.',
+    expects: 'true or false',
+    schema: z.boolean(),
+  }),
+  titlesModel: setting<string | null>({
+    key: 'titles.model',
+    fallback: null,
+    scope: 'machine',
+    description: 'Which model makes titles, as `provider/model`. `null`: the one that answers.',
+    expects: 'a text such as "deepseek-official/deepseek-v4-flash", or null',
+    schema: z.string().regex(/^[^/\s]+\/\S+$/).nullable(),
+  }),
   toolsDisabled: setting<readonly string[]>({
     key: 'tools.disabled',
     fallback: [],
