@@ -2,6 +2,7 @@ import type { JsonObject } from '../../base/json.ts'
 import type { ApprovalDetails } from '../tools/definition.ts'
 import type { PermissionRuleSetting } from '../settings/specs.ts'
 import { commandRuleText, formatMatch, type CommandRule, type RuleScope } from './rules.ts'
+import { hostsOf, isPlainFetch } from './shell/hosts.ts'
 import type { ShellCommand } from './shell/shell-parts.ts'
 
 type Always = NonNullable<ApprovalDetails['always']>
@@ -16,6 +17,21 @@ export function alwaysForCommands(tool: string, commands: readonly ShellCommand[
   const known = rules.filter((rule) => rule !== null)
   const text = [...new Set(known.map((rule) => `\`${commandRuleText(rule)}\``))].join(' and ')
   return scoped(text, known.map((rule) => ({ tool, match: formatMatch(rule), decision: 'allow' })), folder)
+}
+
+/** For commands that only get what stands at an address: those hosts. */
+export function alwaysForHosts(tool: string, commands: readonly ShellCommand[], folder: string | null): Always {
+  const hosts = [...new Set(commands.flatMap(hostsOf))]
+  if (hosts.length === 0 || hosts.length > MAX_COMMANDS || !commands.every((command) => isPlainFetch(command) && hostsOf(command).length > 0)) return []
+  return scoped(`reading from ${hosts.map((host) => `\`${host}\``).join(' and ')}`, hosts.map((host) => ({ tool, host, decision: 'allow' })), folder)
+}
+
+/** UTF-16 units of the longest line that "always" repeats. */
+const MAX_LINE = 1_000
+
+/** For a line whose parts no rule could speak of: the very same line again. */
+export function alwaysForLine(tool: string, command: string, folder: string | null): Always {
+  return command.length > MAX_LINE ? [] : alwaysForText(tool, command, folder)
 }
 
 /** For a command that cannot be taken apart: the very same text again. */
@@ -60,16 +76,35 @@ function offer(label: string, scope: RuleScope, rules: readonly PermissionRuleSe
 /** The broadest rule that is still safe to offer for one command: its subcommand with anything after it, or the very words. */
 function ruleFor({ words }: ShellCommand): CommandRule | null {
   const texts = words.map(({ text, isPattern }) => (isPattern ? null : text))
-  const [program, verb] = texts
-  if (program === undefined || program === null) return null
   const isWhole = texts.every((text) => text !== null)
-  const exact = isWhole ? { words: texts as readonly string[], isPrefix: false } : null
-  if (exactOnly.has(program.split('/').at(-1) ?? '')) return exact
-  if (verb === undefined) return exact
-  if (verb === null || verb.startsWith('-') || /\s/.test(verb)) return exact
-  const depth = /^(run|exec|run-script|compose|remote)$/.test(verb) && typeof texts[2] === 'string' && !texts[2].startsWith('-') ? 3 : 2
-  return { words: texts.slice(0, depth) as readonly string[], isPrefix: true }
+  const exact = isWhole && texts.length > 0 ? { words: texts as readonly string[], isPrefix: false } : null
+  const depth = broadDepth(texts)
+  return depth === null ? exact : { words: texts.slice(0, depth) as readonly string[], isPrefix: true }
 }
 
-/** Programs that run what they are told or reach beyond the workspace: any words after them could do anything. */
-const exactOnly = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'fish', 'eval', 'exec', 'source', '.', 'env', 'xargs', 'sudo', 'doas', 'su', 'ssh', 'scp', 'rsync', 'find', 'tee', 'dd', 'rm', 'mv', 'cp', 'ln', 'chmod', 'chown', 'trap', 'nohup', 'watch', 'parallel', 'timeout', 'time', 'nice', 'command', 'curl', 'wget', 'nc', 'awk', 'gawk', 'sed', 'perl', 'osascript', 'powershell', 'pwsh', 'kill', 'pkill', 'killall', 'npx', 'pnpx', 'bunx', 'uvx'])
+/** How many words say what is done, where more of them only say it closer; null: each word counts. */
+function broadDepth([program, verb, ...rest]: readonly (string | null)[]): number | null {
+  if (program == null || verb == null || verb.startsWith('-') || !/^[\w:.@/-]+$/.test(verb)) return null
+  const verbs = broadVerbs.get(program)
+  if (verbs === undefined || !verbs.test(verb)) return null
+  const names = /^(run|run-script|tool)$/.test(verb)
+  if (!names || program === 'cargo' || program === 'dotnet') return 2
+  return typeof rest[0] === 'string' && !rest[0].startsWith('-') ? 3 : null
+}
+
+/** Programs and the verbs of theirs that build, test and keep the project: what follows says which part of it. */
+const broadVerbs: ReadonlyMap<string, RegExp> = new Map([
+  ...['npm', 'pnpm', 'yarn', 'bun'].map((name) => [name, /^(test|t|run|run-script|start|build|lint)$/] as const),
+  ['cargo', /^(build|check|test|clippy|fmt|run|bench|doc)$/],
+  ['go', /^(build|test|vet|fmt)$/],
+  ['dotnet', /^(build|test|format|run)$/],
+  ['git', /^(add|commit|fetch|pull|push|merge|rebase|checkout|switch|stash|tag|branch)$/],
+  ['make', /./],
+  ['mvn', /./],
+  ['gradle', /./],
+  ['./gradlew', /./],
+  ['just', /./],
+  ['poetry', /^(check|build)$/],
+  ['mix', /^(test|compile|format)$/],
+  ['swift', /^(build|test)$/],
+])

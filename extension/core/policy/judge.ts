@@ -9,13 +9,17 @@ import type { SandboxMode } from '../log/event.ts'
 import type { Settings } from '../settings/settings.ts'
 import { settings as specs } from '../settings/specs.ts'
 import type { ApprovalDetails, Execution, PreExecuteDecision } from '../tools/definition.ts'
-import { alwaysForCommands, alwaysForEdit, alwaysForRead, alwaysForText, alwaysForTool } from './always-choices.ts'
+import { alwaysForCommands, alwaysForEdit, alwaysForHosts, alwaysForLine, alwaysForRead, alwaysForText, alwaysForTool } from './always-choices.ts'
 import { absolutePath, isWithin, pathMatcher, relativeTo, styleOf, type PathStyle } from './paths.ts'
 import type { PermissionBook } from './permissions-service.ts'
 import { commandRuleText, matchesCommand, type Rule } from './rules.ts'
+import { isFedByInput } from './shell/inner-runs.ts'
 import { judgeScript, namedFiles, patternForSecret, type PathWord, type ScriptFacts } from './shell/judge-script.ts'
 import { mayMatchSecret } from './shell/secret-patterns.ts'
-import { shellScript, type ShellCommand, type ShellScript } from './shell/shell-parts.ts'
+import { openScript } from './shell/open-script.ts'
+import type { ShellCommand, ShellScript } from './shell/shell-parts.ts'
+import { beyondRule } from './rule-reach.ts'
+import { hostsIn, hostsOf, isPlainFetch, matchesHost } from './shell/hosts.ts'
 import type { ToolEffect } from './tool-effects.ts'
 
 interface Parts {
@@ -209,7 +213,7 @@ export function createJudge(parts: Parts): Judge {
     const commands = script?.commands ?? []
     // Links are followed only where a rule on paths may want to know.
     const isRuledByPath = whole.rules.some((rule) => rule.path !== null && rule.decision !== 'allow' && isForTool(rule, exec.name))
-    const refused = ruledShell(whole, effect.command, commands, isRuledByPath ? await placesOf(named, workdir, exec.signal) : [])
+    const refused = ruledShell(whole, effect.command, everyCommand(script), { named: isRuledByPath ? await placesOf(named, workdir, exec.signal) : [], hosts: hostsOfAll(script) })
     if (refused !== null) return refused
 
     const facts = script === null ? null : judgeScript(script)
@@ -220,31 +224,75 @@ export function createJudge(parts: Parts): Judge {
       if (doubt === null && isAllowedByWords(whole, effect.command, commands)) return allow
       return ask(whole, { effect: `${action}: ${facts.destroys}`, why: 'Work that is not committed may be lost.', mustAsk: true })
     }
+    if (facts === null && effect.shell === 'bash' && mode !== 'read-only' && forbidsCommands(whole) && !isAllowedAsLine(whole, effect.command)) {
+      return ask(whole, { effect: action, why: 'Its syntax cannot be judged, so it cannot be held against the rules of yours that forbid commands.', mustAsk: true })
+    }
     if (mode === 'danger-full-access') return allow
     if (facts !== null && doubt === null && facts.acting.length === 0) return allow
     if (mode === 'read-only') return deny(`${readOnlyWords(exec.name)} This command is not known to only read${doubt === null ? '' : `: ${doubt}`}.`)
-    return decideActing(whole, { command: effect.command, action, facts, doubt, commands })
+    return decideActing(whole, { effect, workdir, action, script, facts, doubt })
   }
 
-  function decideActing(
+  async function decideActing(
     whole: Case,
-    { command, action, facts, doubt, commands }: { readonly command: string; readonly action: string; readonly facts: ScriptFacts | null; readonly doubt: string | null; readonly commands: readonly ShellCommand[] },
-  ): PreExecuteDecision {
+    { effect, workdir, action, script, facts, doubt }: { readonly effect: ToolEffect & { readonly kind: 'shell' }; readonly workdir: string; readonly action: string; readonly script: ShellScript | null; readonly facts: ScriptFacts | null; readonly doubt: string | null },
+  ): Promise<PreExecuteDecision> {
     const { exec, folders } = whole
     const folder = folders[0] ?? null
-    if (facts === null && isAllowedByWords(whole, command, commands)) return allow
-    if (facts === null) return ask(whole, { effect: action, why: 'Its syntax cannot be judged part by part.', always: exec.name === 'bash' ? [] : alwaysForText(exec.name, command, folder) })
-    const open = facts.acting.filter((acting) => !whole.rules.some((rule) => allowsCommand(rule, exec.name, acting)))
-    if (doubt !== null) return ask(whole, { effect: action, why: sentence(doubt) })
+    if (isAllowedAsLine(whole, effect.command)) return allow
+    if (effect.shell === 'pwsh') return ask(whole, { effect: action, why: 'Bosun does not take PowerShell apart, so each command that no rule names asks.', always: alwaysForText(exec.name, effect.command, folder) })
+    if (facts === null || script === null) return ask(whole, { effect: action, why: 'Its syntax cannot be judged part by part.' })
+    const asLine = isLiteral(script) ? alwaysForLine(exec.name, effect.command, folder) : []
+    if (doubt !== null) return ask(whole, { effect: action, why: sentence(doubt), always: facts.unclear === null ? asLine : [] })
+    const open: ShellCommand[] = []
+    let beyond: string | null = null
+    for (const acting of facts.acting) {
+      const reason = await whyOpen(acting, whole, { script, facts, workdir })
+      if (reason === null) continue
+      open.push(acting)
+      beyond ??= reason === '' ? null : reason
+    }
     if (open.length === 0) return allow
     const names = [...new Set(open.map(({ words: [program] }) => `\`${program?.source ?? ''}\``))]
-    return ask(whole, { effect: action, why: `No rule of yours allows ${names.join(' and ')}.`, always: alwaysForCommands(exec.name, open, folder) })
+    const why = beyond === null ? `No rule of yours allows ${names.join(' and ')}.` : sentence(beyond)
+    const always = [...alwaysForHosts(exec.name, open, folder), ...(open.some(isFedByInput) || beyond !== null ? [] : alwaysForCommands(exec.name, open, folder))]
+    return ask(whole, { effect: action, why, always: always.length > 0 ? always : asLine })
   }
+
+  /** Null when rules allow it, else why the one that fits was not meant for it; empty when none fits. */
+  async function whyOpen(command: ShellCommand, whole: Case, { script, facts, workdir }: { readonly script: ShellScript; readonly facts: ScriptFacts; readonly workdir: string }): Promise<string | null> {
+    const { exec, rules } = whole
+    const allowing = rules.filter((rule) => rule.decision === 'allow' && isForTool(rule, exec.name) && rule.path === null)
+    const hosts = hostsOf(command)
+    const isHostAllowed = (host: string) => allowing.some((rule) => rule.host !== null && matchesHost(rule.host, host))
+    if (isPlainFetch(command) && hosts.length > 0 && hosts.every(isHostAllowed)) return null
+    const isInside = async (name: string) => {
+      const from = [workdir, ...facts.folders.map(({ path }) => absolutePath(path ?? '.', workdir, style))]
+      const places = await Promise.all(from.map((folder) => realPath(absolutePath(name, folder, style), folder, exec.signal)))
+      return places.every((path) => path !== null && (isInsideFolders(path, whole) || isTemporary(path)))
+    }
+    let reason = ''
+    for (const rule of allowing) {
+      if (rule.host !== null) continue
+      if (rule.command === null) return null
+      const fits = matchesCommand(rule.command, command) || (command.written !== undefined && !rule.command.isPrefix && matchesCommand(rule.command, command.written))
+      if (!fits) continue
+      const beyond = await beyondRule(rule.command, command, { script, isInside, isHostAllowed })
+      if (beyond === null) return null
+      reason = beyond
+    }
+    return reason
+  }
+
+  const forbidsCommands = ({ exec, rules }: Case) => rules.some((rule) => rule.decision !== 'allow' && isForTool(rule, exec.name) && (rule.command !== null || rule.host !== null))
+
+  /** The person allowed this very line, whatever it does. */
+  const isAllowedAsLine = ({ exec, rules }: Case, command: string) =>
+    rules.some((rule) => rule.decision === 'allow' && isForTool(rule, exec.name) && rule.command?.isPrefix === false && rule.command.words.length === 1 && rule.command.words[0] === command)
 
   async function scriptOf(command: string): Promise<ShellScript | null> {
     try {
-      const tree = await shellSyntax.parseBash(command)
-      return tree === null ? null : shellScript(tree, machine.homeFolder)
+      return await openScript(command, (text) => shellSyntax.parseBash(text), machine.homeFolder)
     } catch (error) {
       logger.warn('The grammar of the shell could not be loaded; every command asks.', { error: String(error) })
       return null
@@ -299,6 +347,7 @@ export function createJudge(parts: Parts): Judge {
 
   const isSecretPattern = (pattern: string, isShell: boolean) => mayMatchSecret(pattern, settings.get(specs.permissionsSensitivePaths), { isShell, ignoresCase: style.ignoresCase })
 
+  const isInsideFolders = (path: string, { folders }: Case) => isInside(path, folders)
   const isInside = (path: string, folders: readonly string[]) => folders.some((folder) => isWithin(path, folder, style))
   const isTemporary = (path: string) => [machine.tempFolder, ...(style.isWindows ? [] : ['/tmp', '/private/tmp'])].some((folder) => isWithin(path, folder, style))
   const isReadable = (path: string, { folders, exec: { agent } }: Case) =>
@@ -310,16 +359,17 @@ export function createJudge(parts: Parts): Judge {
   /** A rule that denies or wants to be asked. A rule on the paths of a tool holds for each of them. */
   function ruled(whole: Case, places: readonly Place[], subject = places[0]?.spelling ?? whole.exec.name): PreExecuteDecision | null {
     const { exec, rules, folders } = whole
-    const fits = (rule: Rule) => isForTool(rule, exec.name) && rule.command === null && (rule.path === null || places.some((place) => concernsPath(rule.path ?? '', place, folders)))
+    const fits = (rule: Rule) => isForTool(rule, exec.name) && rule.command === null && rule.host === null && (rule.path === null || places.some((place) => concernsPath(rule.path ?? '', place, folders)))
     return strict(whole, rules.filter(fits), subject)
   }
 
-  /** As above; a rule on paths holds for every file that the command names. */
-  function ruledShell(whole: Case, command: string, commands: readonly ShellCommand[], named: readonly Place[]): PreExecuteDecision | null {
+  /** As above; a rule on paths holds for every file that the command names, one on hosts for every host. */
+  function ruledShell(whole: Case, command: string, commands: readonly ShellCommand[], { named, hosts }: { readonly named: readonly Place[]; readonly hosts: readonly string[] }): PreExecuteDecision | null {
     const { exec, rules, folders } = whole
-    const fits = ({ command: words, path, ...rule }: Rule) => {
+    const fits = ({ command: words, path, host, ...rule }: Rule) => {
       if (!isForTool(rule, exec.name)) return false
       if (path !== null) return named.some((place) => concernsPath(path, place, folders))
+      if (host !== null) return hosts.some((name) => matchesHost(host, name))
       return words === null || commands.some((one) => matchesCommand(words, one)) || (words.words.length === 1 && words.words[0] === command)
     }
     return strict(whole, rules.filter(fits), command)
@@ -336,7 +386,7 @@ export function createJudge(parts: Parts): Judge {
   }
 
   function isAllowed({ exec, rules, folders }: Case, places: readonly Place[]): boolean {
-    const allowing = rules.filter((rule) => rule.decision === 'allow' && rule.command === null && isForTool(rule, exec.name))
+    const allowing = rules.filter((rule) => rule.decision === 'allow' && rule.command === null && rule.host === null && isForTool(rule, exec.name))
     if (places.length === 0) return allowing.some(({ path }) => path === null)
     // A rule without a path speaks of the workspace; what is outside has to be named.
     return places.every((place) => allowing.some(({ path }) => (path === null ? isInside(place.realPath, folders) : fitsPath(path, place, folders))))
@@ -416,12 +466,28 @@ function filledBraces(pattern: string): readonly string[] | null {
 
 const isForTool = ({ tool }: Pick<Rule, 'tool'>, name: string) => tool === name || tool === '*'
 
-function allowsCommand(rule: Rule, tool: string, command: ShellCommand): boolean {
-  return rule.decision === 'allow' && isForTool(rule, tool) && rule.path === null && (rule.command === null || matchesCommand(rule.command, command))
+/** Each command under each of its names: opened, as written, and what it starts elsewhere. */
+function everyCommand(script: ShellScript | null): readonly ShellCommand[] {
+  const named = (command: ShellCommand): readonly ShellCommand[] => [bareProgram(command), ...(command.written === undefined ? [] : named(command.written))]
+  return script === null ? [] : [...script.commands, ...script.hidden].flatMap(named)
 }
 
-function shown({ tool, command, path, decision }: Rule): string {
-  const what = command !== null ? commandRuleText(command) : (path ?? '')
+/** `/usr/bin/curl` is curl to a rule that forbids. */
+function bareProgram(command: ShellCommand): ShellCommand {
+  const [program, ...rest] = command.words
+  const text = program?.text?.split('/').at(-1)
+  return program === undefined || text === undefined || text === program.text ? command : { ...command, words: [{ ...program, text }, ...rest] }
+}
+
+const hostsOfAll = (script: ShellScript | null): readonly string[] =>
+  script === null ? [] : [...everyCommand(script).flatMap(hostsOf), ...[...script.redirects.map(({ target }) => target.guess), ...script.values.map(({ guess }) => guess)].flatMap(hostsIn)]
+
+/** Each time it runs it does the same, as far as its words go. */
+const isLiteral = ({ commands, hidden, redirects, used }: ShellScript) =>
+  used.length === 0 && [...commands, ...hidden].every(({ words }) => words.every(({ text }) => text !== null)) && redirects.every(({ target }) => target.text !== null)
+
+function shown({ tool, command, path, host, decision }: Rule): string {
+  const what = command !== null ? commandRuleText(command) : (path ?? host ?? '')
   return [decision, tool, what].filter((text) => text !== '').join(' ')
 }
 

@@ -50,8 +50,8 @@ export function createRuleStore(source: SettingsSource, logger: Logger): RuleSto
 
 /** A rule in words. */
 export function ruleText(rule: PermissionRuleSetting): string {
-  const { tool, command, path, folder, decision } = parseRule(rule)
-  const what = command !== null ? `\`${commandRuleText(command)}\`` : path !== null ? `${tool} in ${path}` : tool === '*' ? 'every tool' : tool
+  const { tool, command, path, host, folder, decision } = parseRule(rule)
+  const what = command !== null ? `\`${commandRuleText(command)}\`` : path !== null ? `${tool} in ${path}` : host !== null ? `${tool} to reach ${host}` : tool === '*' ? 'every tool' : tool
   const verb = { allow: 'Allow', ask: 'Ask before', deny: 'Deny' }[decision]
   return `${verb} ${what}${folder === null ? '' : ` in ${folder}`}`
 }
@@ -74,5 +74,5 @@ const entriesOf = (raw: unknown): readonly unknown[] => (Array.isArray(raw) ? (r
 function sameRule(entry: unknown, rule: PermissionRuleSetting): boolean {
   const parsed = permissionRuleSchema.safeParse(entry)
   if (!parsed.success) return false
-  return (['tool', 'match', 'path', 'folder', 'decision'] as const).every((key) => parsed.data[key] === rule[key])
+  return (['tool', 'match', 'path', 'host', 'folder', 'decision'] as const).every((key) => parsed.data[key] === rule[key])
 }

@@ -10,6 +10,8 @@ export interface Rule {
   readonly command: CommandRule | null
   /** Pattern of paths, from the workspace's folder unless absolute; null: any. */
   readonly path: string | null
+  /** A host, or `*.` and the domain below which all are meant; null: any. */
+  readonly host: string | null
   /** The folder whose sessions it holds in; null: all. */
   readonly folder: string | null
   readonly decision: 'allow' | 'ask' | 'deny'
@@ -36,15 +38,16 @@ export const ruleChoiceSchema = z.strictObject({
 })
 
 /** Errors: `TypeError` for a `match` that is no list of words. */
-export function parseRule({ tool, match, path, folder, decision }: PermissionRuleSetting): Rule {
-  return { tool, decision, command: match === undefined ? null : parseMatch(match), path: path ?? null, folder: folder ?? null }
+export function parseRule({ tool, match, path, host, folder, decision }: PermissionRuleSetting): Rule {
+  return { tool, decision, command: match === undefined ? null : parseMatch(match), path: path ?? null, host: host ?? null, folder: folder ?? null }
 }
 
-export function formatRule({ tool, command, path, folder, decision }: Rule): PermissionRuleSetting {
+export function formatRule({ tool, command, path, host, folder, decision }: Rule): PermissionRuleSetting {
   return {
     tool,
     ...(command !== null && { match: formatMatch(command) }),
     ...(path !== null && { path }),
+    ...(host !== null && { host }),
     ...(folder !== null && { folder }),
     decision,
   }

@@ -82,6 +82,8 @@ export const permissionRuleSchema = z.strictObject({
   tool: text,
   match: text.optional(),
   path: text.optional(),
+  /** For commands and tools that reach the network. */
+  host: text.optional(),
   /** The folder whose sessions it holds in. */
   folder: text.optional(),
   decision: z.enum(['allow', 'ask', 'deny']),

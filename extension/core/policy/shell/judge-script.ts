@@ -1,6 +1,8 @@
 import { Minimatch } from 'minimatch'
+import { isFedByInput } from './inner-runs.ts'
 import { factsOf } from './known-commands.ts'
 import type { ShellCommand, ShellScript, ShellWord } from './shell-parts.ts'
+import { isHarmlessVariable } from './variables.ts'
 
 /** What a script would do, as far as reading it tells. */
 export interface ScriptFacts {
@@ -29,7 +31,7 @@ export interface PathWord {
   readonly showsText: boolean
 }
 
-export function judgeScript({ commands, redirects, assigned, used, unknown }: ShellScript): ScriptFacts {
+export function judgeScript({ commands, hidden, redirects, assigned, used, unknown }: ShellScript): ScriptFacts {
   const facts = commands.map((command) => ({ command, ...factsOf(command) }))
   const odd = assigned.find((name) => !isHarmlessVariable(name))
   const secret = used.find((name) => secretVariable.test(name) && !assigned.includes(name))
@@ -41,7 +43,7 @@ export function judgeScript({ commands, redirects, assigned, used, unknown }: Sh
     ],
     writes: redirects.filter(({ direction, target }) => direction === 'write' && !isDevice(target)).flatMap(({ target }) => pathWords(target, false)),
     folders: facts.filter(({ changesFolder }) => changesFolder).flatMap(({ paths }) => paths.flatMap((word) => pathWords(word, false))),
-    destroys: facts.find(({ destroys }) => destroys !== null)?.destroys ?? null,
+    destroys: [...facts, ...hidden.map(factsOf)].find(({ destroys }) => destroys !== null)?.destroys ?? (runsDecoded(commands) ? 'runs a script that an encoding hides' : null),
     globs: facts.flatMap(({ globs, isReadOnly }) => (isReadOnly ? globs : [])),
     unclear:
       unknown.length > 0 ? `it holds syntax that cannot be judged (${unknown[0]})`
@@ -53,11 +55,44 @@ export function judgeScript({ commands, redirects, assigned, used, unknown }: Sh
 
 /** Every text in a script that may name a file: words, the values of options and variables, what stands behind a colon, and paths inside of quoted programs. */
 export function namedFiles(script: ShellScript): readonly string[] {
-  const programs = script.commands.filter(({ words: [program] }) => interpreters.has(program?.text?.split('/').at(-1) ?? '')).flatMap(({ words }) => words)
+  const all = [...script.commands, ...script.hidden]
+  const written = all.map((command) => command.written ?? command)
+  const programs = written.filter(({ words: [program] }) => interpreters.has(program?.text?.split('/').at(-1) ?? '')).flatMap(({ words }) => words)
+  // Where words may come out of other programs, everything that is printed may be a file's name.
+  const isFed = written.some((command) => isFedByInput(command) || /^(read|mapfile|readarray|cpio|rsync|tar)$/.test(command.words[0]?.text ?? ''))
+  const printed = all.filter((command) => isPrinting(command) && (isFed || command.isSubstituted === true)).flatMap(({ words }) => words.slice(1).map(({ guess }) => guess))
   return [
-    ...fileWords(script).flatMap(braceTexts).flatMap(candidates),
-    ...programs.flatMap(({ text }) => (text !== null && /\s|[('"]/.test(text) ? text.split(/[^\w.~/\\@+-]+/) : [])),
+    ...fileWords({ ...script, commands: all }).flatMap(braceTexts).flatMap(candidates),
+    ...programs.flatMap(({ guess }) => (/\s|[('"]/.test(guess) ? piecesOf(guess) : [])),
+    ...printed.flatMap((text) => text.split(/\s+|\\[nt0]/)),
+    ...(programs.length > 0 ? script.inputs.flatMap(piecesOf) : []),
+    ...(isFed ? script.inputs.flatMap((text) => text.split(/\s+/)) : []),
   ].filter((text) => text !== '')
+}
+
+const piecesOf = (text: string): readonly string[] => text.split(/[^\w.~/\\@+-]+/)
+const isPrinting = ({ words: [program] }: ShellCommand) => program?.text === 'echo' || program?.text === 'printf'
+
+/** Something decodes and something does what it is fed. */
+function runsDecoded(commands: readonly ShellCommand[]): boolean {
+  const decodes = ({ words: [program, ...args] }: ShellCommand) => {
+    const has = (option: RegExp) => args.some(({ text }) => text !== null && option.test(text))
+    switch (program?.text?.split('/').at(-1)) {
+      case 'base64':
+      case 'base32':
+      case 'basenc':
+        return has(/^(-\w*[dD]|--decode)/)
+      case 'xxd':
+        return has(/^-\w*r/)
+      case 'openssl':
+        return has(/^-d$/)
+      case 'uudecode':
+        return true
+      default:
+        return false
+    }
+  }
+  return commands.some(decodes) && commands.some((command) => isFedByInput(command) || /^(eval|source|\.)$/.test(command.words[0]?.text ?? '') || (command.words.some(({ variables }) => variables === null) && interpreters.has(command.words[0]?.text ?? '')))
 }
 
 /** The first pattern of the shell that spells out so much of a secret-looking name that it asks for it, or null. `*` alone does not. */
@@ -108,7 +143,8 @@ function pathWords(word: ShellWord, showsText: boolean): readonly PathWord[] {
   return candidates(word.text).filter((text) => word.isPattern || text.includes('/')).map(make)
 }
 
-function candidates(text: string): readonly string[] {
+/** Every text in a word that may name a file. */
+export function candidates(text: string): readonly string[] {
   const afterOption = /^-[A-Za-z](.+)$/.exec(text)?.[1]
   const afterEquals = /=(.+)$/s.exec(text)?.[1]
   const behindColon = /^[^/\\]*:(.+)$/s.exec(text)?.[1]
@@ -120,9 +156,3 @@ const isDevice = ({ text }: ShellWord) => text !== null && /^\/dev\/(null|stdout
 
 /** Names that people give to keys in the environment. */
 const secretVariable = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH)(_|$)/i
-
-/** Names in small letters belong to the script; of the others only those that change how things are shown. */
-function isHarmlessVariable(name: string): boolean {
-  if (/^(https?|ftp|all|no)_proxy$/.test(name)) return false
-  return /^[a-z_][a-z0-9_]*$/.test(name) || /^(CI|DEBUG|FORCE_COLOR|NO_COLOR|CLICOLOR|CLICOLOR_FORCE|TERM|COLUMNS|LINES|LANG|LANGUAGE|LC_\w+|TZ|NODE_ENV|RUST_BACKTRACE|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE)$/.test(name)
-}

@@ -1,9 +1,15 @@
+import { braceExpand } from 'minimatch'
 import type { ShellNode } from '../../../capabilities/shell-syntax.ts'
+import { decodedAnsi } from './ansi-quotes.ts'
 
 /** A shell command taken apart: every program it may start, every file it redirects to, every variable it sets. */
 export interface ShellScript {
-  /** In order of appearance, those in substitutions and functions too. */
+  /** In order of appearance, those in substitutions and functions too. Of one that only starts another, that other. */
   readonly commands: readonly ShellCommand[]
+  /** What commands start in a way of its own: as another user, on another machine, from a text that they are fed. */
+  readonly hidden: readonly ShellCommand[]
+  /** Here-documents and here-strings. */
+  readonly inputs: readonly string[]
   readonly redirects: readonly ShellRedirect[]
   /** Values that variables get, and the lists that loops go through: what a command may get to see by a name. */
   readonly values: readonly ShellWord[]
@@ -18,6 +24,10 @@ export interface ShellScript {
 export interface ShellCommand {
   /** The first is the program. */
   readonly words: readonly ShellWord[]
+  /** The command as it stands in the script, when that one only starts this one. */
+  readonly written?: ShellCommand
+  /** What it prints becomes words of another. */
+  readonly isSubstituted?: true
 }
 
 export interface ShellWord {
@@ -29,6 +39,8 @@ export interface ShellWord {
   readonly isPattern: boolean
   /** As written. */
   readonly source: string
+  /** The variables it is made of; null when something else has a say in it. */
+  readonly variables?: readonly string[] | null
 }
 
 export interface ShellRedirect {
@@ -38,7 +50,8 @@ export interface ShellRedirect {
 
 /** Take the tree of a command apart. `~` is the person's home folder. */
 export function shellScript(tree: ShellNode, homeFolder: string): ShellScript {
-  const script = { commands: [] as ShellCommand[], redirects: [] as ShellRedirect[], values: [] as ShellWord[], assigned: [] as string[], used: [] as string[], unknown: [] as string[] }
+  const script = { commands: [] as ShellCommand[], hidden: [] as ShellCommand[], inputs: [] as string[], redirects: [] as ShellRedirect[], values: [] as ShellWord[], assigned: [] as string[], used: [] as string[], unknown: [] as string[] }
+  const texts: Texts = { homeFolder, values: new Map() }
   const functions = new Set<string>()
   /** Programs that are started from inside of a function. */
   const calledInside: string[] = []
@@ -46,6 +59,7 @@ export function shellScript(tree: ShellNode, homeFolder: string): ShellScript {
   const numeric = new Map<string, boolean>()
   /** Variables that arithmetic looks into. */
   const computed: string[] = []
+  let substitutions = 0
 
   const walk = (node: ShellNode, isInFunction: boolean): void => {
     if (hidesCommands(node)) script.unknown.push('a command inside of a pattern or of another in backquotes')
@@ -55,6 +69,12 @@ export function shellScript(tree: ShellNode, homeFolder: string): ShellScript {
         return command(node, isInFunction)
       case 'file_redirect':
         return redirect(node, isInFunction)
+      case 'heredoc_body':
+        script.inputs.push(node.text)
+        break
+      case 'herestring_redirect':
+        script.inputs.push(...node.children.map((child) => word(child, texts).guess))
+        break
       case 'variable_assignment':
         assign(node)
         values(node)
@@ -91,24 +111,26 @@ export function shellScript(tree: ShellNode, homeFolder: string): ShellScript {
       default:
         if (!structure.has(node.type) && !isWord(node)) script.unknown.push(node.type)
     }
+    if (node.type === 'command_substitution') substitutions += 1
     node.children.forEach(inner)
+    if (node.type === 'command_substitution') substitutions -= 1
   }
   const values = ({ children }: ShellNode): void => {
     for (const child of children) {
       if (child.type === 'array') values(child)
-      else if (isWord(child)) script.values.push(word(child, homeFolder))
+      else if (isWord(child)) script.values.push(word(child, texts))
     }
   }
   const command = (node: ShellNode, isInFunction: boolean): void => {
     const words: ShellWord[] = []
     for (const child of node.children) {
-      if (child.type === 'command_name') words.push(word(child.children[0] ?? child, homeFolder))
-      else if (isWord(child)) words.push(word(child, homeFolder))
+      if (child.type === 'command_name') words.push(word(child.children[0] ?? child, texts))
+      else if (isWord(child)) words.push(word(child, texts))
       // What stands inside a word or beside it may hold commands of its own.
       walk(child.type === 'command_name' ? (child.children[0] ?? child) : child, isInFunction)
     }
     if (words.length === 0) return
-    script.commands.push({ words })
+    script.commands.push({ words: filledProgram(words), ...(substitutions > 0 && { isSubstituted: true }) })
     const name = words[0]?.text ?? ''
     if (isInFunction) calledInside.push(name)
     if (name === 'read') for (const { text } of words.slice(1)) numeric.set(text ?? '', false)
@@ -120,12 +142,14 @@ export function shellScript(tree: ShellNode, homeFolder: string): ShellScript {
     walk(target, isInFunction)
     // `2>&1` and `>&-` name no file.
     if (operator.endsWith('&') && /^(\d+|-)$/.test(target.text)) return
-    script.redirects.push({ direction: operator === '<' ? 'read' : 'write', target: word(target, homeFolder) })
+    script.redirects.push({ direction: operator === '<' ? 'read' : 'write', target: word(target, texts) })
   }
   const setNumber = (name: string, isNumber: boolean) => void numeric.set(name, isNumber && numeric.get(name) !== false)
   const assign = (node: ShellNode): void => {
     const name = assignedName(node)
     script.assigned.push(name)
+    const [, value] = node.children
+    if (value !== undefined && isWord(value) && !texts.values.has(name)) texts.values.set(name, word(value, texts).guess)
     setNumber(name, node.children.slice(1).every(({ type }) => type === 'number' || type === 'arithmetic_expansion') && node.children.length === 2)
     if (node.children.some(isOddSubscript)) script.unknown.push('a computed index')
   }
@@ -205,19 +229,34 @@ const wordTypes = new Set([
 ])
 const isWord = ({ type }: ShellNode) => wordTypes.has(type)
 
-function word(node: ShellNode, homeFolder: string): ShellWord {
-  const { text, guess, isPattern } = valueOf(node)
+/** What words are filled in with, as far as reading tells. */
+interface Texts {
+  readonly homeFolder: string
+  /** The first value that the script gives each variable. */
+  readonly values: Map<string, string>
+}
+
+/** `{curl,-s} x` starts curl. */
+function filledProgram(words: readonly ShellWord[]): readonly ShellWord[] {
+  const [program, ...rest] = words
+  if (program?.text == null || !program.isPattern || !program.text.includes(',')) return words
+  const filled = program.text.length > 500 ? [] : braceExpand(program.text, { braceExpandMax: 51 })
+  return filled.length < 2 || filled.length > 50 ? words : [...filled.map((text) => ({ ...program, text, guess: text, isPattern: /[*?[]/.test(text) })), ...rest]
+}
+
+function word(node: ShellNode, texts: Texts): ShellWord {
+  const { text, guess, isPattern } = valueOf(node, texts)
   const isHome = node.type !== 'string' && node.type !== 'raw_string' && /^~(\/|$)/.test(guess)
   // `~name` is another's home, known to the shell alone.
   const isOtherHome = node.type === 'word' && text !== null && /^~[^/]/.test(text)
-  const atHome = (path: string) => (isHome ? `${homeFolder}${path.slice(1)}` : path)
-  return { text: text === null || isOtherHome ? null : atHome(text), guess: atHome(guess), isPattern, source: node.text }
+  const atHome = (path: string) => (isHome ? `${texts.homeFolder}${path.slice(1)}` : path)
+  return { text: text === null || isOtherHome ? null : atHome(text), guess: atHome(guess), isPattern, source: node.text, ...(text === null && { variables: variablesOf(node) }) }
 }
 
 type Value = Pick<ShellWord, 'text' | 'guess' | 'isPattern'>
 const known = (text: string, isPattern = false): Value => ({ text, guess: text, isPattern })
 
-function valueOf(node: ShellNode): Value {
+function valueOf(node: ShellNode, texts: Texts): Value {
   switch (node.type) {
     case 'word':
       return known(node.text.replace(/\\\n/g, '').replace(/\\(.)/gs, '$1'), /(^|[^\\])[*?[{]/.test(node.text))
@@ -228,21 +267,51 @@ function valueOf(node: ShellNode): Value {
     case 'string': {
       const isPlain = node.children.every(({ type }) => type === 'string_content')
       if (isPlain) return known(unescaped(node.text.replace(/^\$?"/, '').replace(/"$/, '')))
-      const guess = node.children.map((child) => (child.type === 'string_content' ? unescaped(child.text) : 'x')).join('')
+      const guess = node.children.map((child) => (child.type === 'string_content' ? unescaped(child.text) : valueOf(child, texts).guess)).join('')
       return { text: null, guess, isPattern: false }
     }
     case 'concatenation': {
-      const parts = node.children.map(valueOf)
+      const parts = node.children.map((child) => valueOf(child, texts))
       const text = parts.some((part) => part.text === null) ? null : parts.map((part) => part.text).join('')
       return { text, guess: parts.map(({ guess }) => guess).join(''), isPattern: parts.some((part) => part.isPattern) }
     }
     case 'brace_expression':
       return known(node.text, true)
     case 'ansi_c_string':
+      return known(decodedAnsi(node.text.slice(2, -1)))
     case 'translated_string':
       return { text: null, guess: node.text.slice(2, -1), isPattern: false }
+    case 'simple_expansion':
+      return { text: null, guess: texts.values.get(node.children[0]?.text ?? '') ?? 'x', isPattern: false }
+    case 'expansion':
+      return { text: null, guess: (node.children.length === 1 ? texts.values.get(node.children[0]?.text ?? '') : undefined) ?? 'x', isPattern: false }
     default:
       return { text: null, guess: 'x', isPattern: false }
+  }
+}
+
+/** Null when a word is made of more than texts and plain variables. */
+function variablesOf(node: ShellNode): readonly string[] | null {
+  switch (node.type) {
+    case 'simple_expansion':
+    case 'expansion': {
+      const [name] = node.children
+      const isPlain = node.children.length === 1 && name?.type === 'variable_name'
+      return isPlain ? [name.text] : null
+    }
+    case 'string':
+    case 'concatenation': {
+      const parts = node.children.map(variablesOf)
+      return parts.some((part) => part === null) ? null : parts.flatMap((part) => part ?? [])
+    }
+    case 'word':
+    case 'number':
+    case 'raw_string':
+    case 'string_content':
+    case 'ansi_c_string':
+      return []
+    default:
+      return null
   }
 }
 

@@ -1,70 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { FileKey } from '../../../../extension/capabilities/file-system.ts'
-import type { SandboxMode } from '../../../../extension/core/log/event.ts'
-import { createJudge } from '../../../../extension/core/policy/judge.ts'
-import { absolutePath } from '../../../../extension/core/policy/paths.ts'
-import { createPermissionBook } from '../../../../extension/core/policy/permissions-service.ts'
-import { createSettings } from '../../../../extension/core/settings/service.ts'
-import type { PermissionRuleSetting } from '../../../../extension/core/settings/specs.ts'
-import type { Execution, PreExecuteDecision } from '../../../../extension/core/tools/definition.ts'
-import { createBashSyntax } from '../../../../extension/platform/node/bash-syntax.ts'
 import type { Json } from '../../../../extension/base/json.ts'
-import { createFakeAgent } from '../../../support/fake-agent.ts'
-import { createFakeMachine } from '../../../support/fake-machine.ts'
-import { memorySettings } from '../../../support/memory-settings.ts'
-import { createRecordingLogger } from '../../../support/quiet-logger.ts'
+import type { PermissionRuleSetting } from '../../../../extension/core/settings/specs.ts'
+import { brief, judgeRig as setUp, type World } from '../../../support/judge-rig.ts'
 
-const shellSyntax = createBashSyntax()
-
-interface World {
-  readonly mode?: SandboxMode
-  readonly isTrusted?: boolean
-  readonly rules?: readonly PermissionRuleSetting[]
-  readonly workspaceRules?: readonly PermissionRuleSetting[]
-  /** Links by path. */
-  readonly links?: Readonly<Record<string, string>>
-  readonly folders?: readonly string[]
-  readonly hasGrammar?: boolean
-}
-
-/** A workspace at `/home/me/web`, the person's home at `/home/me`. */
-function setUp({ mode, isTrusted = true, rules, workspaceRules, links = {}, folders = ['/home/me/web'], hasGrammar = true }: World = {}) {
-  const source = memorySettings(
-    { ...(rules && { 'permissions.rules': rules }), ...(mode && { 'permissions.defaultPreset': mode }) },
-    workspaceRules ? { 'permissions.rules': workspaceRules } : {},
-  )
-  const logger = createRecordingLogger()
-  const machine = createFakeMachine({ homeFolder: '/home/me' })
-  const settings = createSettings({ source, logger })
-  const workspace = {
-    folders: () => folders.map((path) => ({ name: path.split('/').at(-1) ?? '', path })),
-    isTrusted: () => isTrusted,
-    onDidChangeTrust: () => () => undefined,
-    onDidChangeFolders: () => () => undefined,
-    snapshot: () => Promise.resolve({ openEditors: [], unsavedFiles: [] }),
-  }
-  const follow = (path: string) => Object.entries(links).reduce((at, [from, to]) => (at === from || at.startsWith(`${from}/`) ? to + at.slice(from.length) : at), path)
-  const files = {
-    resolve(path: string, cwd: string) {
-      if (path.includes('\0')) return Promise.reject(new Error('NUL'))
-      const real = follow(absolutePath(path, cwd, { isWindows: false, ignoresCase: false }))
-      return Promise.resolve({ key: real as FileKey, path: real, spelling: path, isDanglingLink: false, exists: true })
-    },
-  }
-  const syntax = hasGrammar ? shellSyntax : { parseBash: () => Promise.reject(new Error('no grammar')) }
-  const book = createPermissionBook({ source, settings, workspace, machine, logger })
-  const judge = createJudge({ book, settings, workspace, files, machine, shellSyntax: syntax, logger, readableFolders: () => ['/storage/spill'] })
-  const agent = createFakeAgent({ cwd: folders[0] ?? '/home/me/web' })
-  const exec = (name: string, args: Json): Execution => ({ callId: 'c', rootCallId: 'c', name, arguments: args, agent, token: { id: 't' }, signal: new AbortController().signal })
-  return { judge, exec, decide: (name: string, args: Json) => judge.decide(exec(name, args)) }
-}
-
-/** `allow`, or the kind with its words. */
-const brief = (decision: PreExecuteDecision) => {
-  if (decision.kind === 'allow') return 'allow'
-  if (decision.kind === 'deny') return `deny${decision.code === undefined ? '' : ` ${decision.code}`}: ${decision.reason}`
-  return `${decision.details?.mustAsk === true ? 'must ask' : 'ask'}: ${decision.details?.effect}: ${decision.details?.why}`
-}
 const bash = async (command: string, world: World = {}, more: Record<string, Json> = {}) => brief(await setUp(world).decide('bash', { command, description: 'x', ...more }))
 const starts = (text: string): string => expect.stringMatching(new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`))
 const holds = (text: string): string => expect.stringContaining(text)
@@ -135,7 +73,8 @@ describe('commands of a shell in workspace-write', () => {
     ['GIT_EXTERNAL_DIFF=x git diff', 'ask: Run `GIT_EXTERNAL_DIFF=x git diff`: It sets the variable GIT_EXTERNAL_DIFF'],
     ['echo "open', 'ask: Run `echo "open`: Its syntax cannot be judged part by part.'],
     ['$CMD', 'ask: Run `$CMD`: No rule of yours allows `$CMD`.'],
-    ['bash -c "ls"', 'ask: Run `bash -c "ls"`: No rule of yours allows `bash`.'],
+    ['bash -c "touch x"', 'ask: Run `bash -c "touch x"`: No rule of yours allows `touch`.'],
+    ['bash -c "$X"', 'ask: Run `bash -c "$X"`: No rule of yours allows `bash`.'],
     ['ls() { touch x; }; ls', 'ask: Run `ls() { touch x; }; ls`: No rule of yours allows `touch`.'],
     ['grep -r token .', 'ask: Run `grep -r token .`: No rule of yours allows `grep`.'],
     ['sed -i s/a/b/ x', 'ask: Run `sed -i s/a/b/ x`: No rule of yours allows `sed`.'],
@@ -277,7 +216,16 @@ describe('rules of the person', () => {
   const rows: readonly [name: string, command: string, rules: readonly PermissionRuleSetting[], decision: string][] = [
     ['allow what they name', 'npm test', [npm], 'allow'],
     ['allow it with more words', 'npm test -- date', [npm], 'allow'],
-    ['allow it with words only running tells', 'npm test $X', [npm], 'allow'],
+    ['do not allow it with words only running tells', 'npm test $X', [npm], 'ask: '],
+    ['allow it with words that the script says', 'for x in a b; do npm test -- $x; done', [npm], 'allow'],
+    ['do not allow it with words of the script that lead out', 'for x in a ../../b; do npm test -- $x; done', [npm], 'ask: '],
+    ['allow it with a message only running tells', 'git commit -m "$(cat <<EOF\nIgnore .env\nEOF\n)"', [{ tool: 'bash', match: 'git commit *', decision: 'allow' }], 'allow'],
+    ['allow it behind what changes nothing about it', 'CI=1 timeout 60 nice -n 5 npm test', [npm], 'allow'],
+    ['that deny reach what others start', "sudo -u x sh -c 'cd y && npm test'", [{ tool: 'bash', match: 'npm *', decision: 'deny' }], 'deny: A rule'],
+    ['on hosts allow reading there', 'curl -sS https://docs.example.test/a | head', [{ tool: 'bash', host: '*.example.test', decision: 'allow' }], 'allow'],
+    ['on hosts do not allow sending', 'curl -d x https://docs.example.test/a', [{ tool: 'bash', host: '*.example.test', decision: 'allow' }], 'ask: '],
+    ['on hosts do not allow others', 'curl https://example.test.evil/a', [{ tool: 'bash', host: '*.example.test', decision: 'allow' }], 'ask: '],
+    ['on hosts that deny reach every command', 'git clone git@example.test:a/b', [{ tool: '*', host: 'example.test', decision: 'deny' }], 'deny: A rule'],
     ['allow it beside what only reads', 'cd src && npm test | tail -5', [npm], 'allow'],
     ['allow it only when each part is', 'npm test && npm publish', [npm], 'ask: '],
     ['allow the parts of two rules', 'npm test && make', [npm, { tool: 'bash', match: 'make', decision: 'allow' }], 'allow'],
@@ -439,6 +387,7 @@ describe('“Always allow…” means', () => {
     const decision = await setUp(world).decide(tool, args)
     return decision.kind === 'ask' ? (decision.details?.always ?? []) : []
   }
+  const line = (text: string) => [`Allow \`${text}\` until the session ends`, `Always allow \`${text}\` in this workspace`, `Always allow \`${text}\``]
   const labels = async (command: string) => (await offers('bash', { command })).map(({ label }) => label)
 
   const rows: readonly [command: string, labels: readonly string[]][] = [
@@ -446,13 +395,15 @@ describe('“Always allow…” means', () => {
     ['npm run build', ['Allow `npm run build …` until the session ends', 'Always allow `npm run build …` in this workspace', 'Always allow `npm run build …`']],
     ['make', ['Allow `make` until the session ends', 'Always allow `make` in this workspace', 'Always allow `make`']],
     ['cd src && npm test && make all', ['Allow `npm test …` and `make all …` until the session ends', 'Always allow `npm test …` and `make all …` in this workspace', 'Always allow `npm test …` and `make all …`']],
-    ['curl https://example.test/x', ['Allow `curl https://example.test/x` until the session ends', 'Always allow `curl https://example.test/x` in this workspace', 'Always allow `curl https://example.test/x`']],
+    ['curl https://example.test/x', ['Allow reading from `example.test` until the session ends', 'Always allow reading from `example.test` in this workspace', 'Always allow reading from `example.test`', 'Allow `curl https://example.test/x` until the session ends', 'Always allow `curl https://example.test/x` in this workspace', 'Always allow `curl https://example.test/x`']],
     ["node -e 'run()'", [`Allow \`node -e 'run()'\` until the session ends`, `Always allow \`node -e 'run()'\` in this workspace`, `Always allow \`node -e 'run()'\``]],
     ['sh -c "$X"', []],
-    ['a1 x; b1 x; c1 x; d1 x', []],
+    ['a1 x; b1 x; c1 x; d1 x', line('a1 x; b1 x; c1 x; d1 x')],
     ['rm -rf dist', []],
-    ['cat /etc/passwd', []],
-    ['npm test > out.txt', []],
+    ['cat /etc/passwd', line('cat /etc/passwd')],
+    ['npm test > out.txt', line('npm test > out.txt')],
+    ['echo ls | sh', line('echo ls | sh')],
+    ['npm test > "$X"', []],
   ]
   it.each(rows)('for %s', async (command, expected) => expect(await labels(command)).toEqual(expected))
 

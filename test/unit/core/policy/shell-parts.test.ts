@@ -40,7 +40,7 @@ describe('a shell command is taken apart:', () => {
     ['A=1 B=$(c) d; E=2; export F=3; g[1]=4', { commands: [['c'], ['d'], ], assigned: ['A', 'B', 'E', 'F', 'g'] }],
     ['time -p ls; sudo rm x', { commands: [['time', '-p', 'ls'], ['sudo', 'rm', 'x']] }],
     ['echo a # rm b\nls', { commands: [['echo', 'a'], ['ls']] }],
-    ["echo $'a\\x41'", { commands: [['echo', '?']] }],
+    ["echo $'a\\x41'", { commands: [['echo', 'aA']] }],
     ['', { commands: [] }],
   ]
   it.each(rows)('%s', async (command, parts) => expect(await taken(command)).toEqual(parts))
