@@ -208,6 +208,8 @@ export function createJudge(parts: Parts): Judge {
       const pattern = secretOf(absolutePath(text, workdir, style))
       if (pattern !== null) return deny(closedWords(text, pattern))
     }
+    const linked = await secretBehind(named, workdir, exec.signal)
+    if (linked !== null) return linked
     const broad = script === null ? null : patternForSecret(script, settings.get(specs.permissionsSensitivePaths))
     if (broad !== null) return deny(`${broad} may stand for what looks like a secret and is closed to every tool. Name the files that you mean.`)
     const commands = script?.commands ?? []
@@ -231,6 +233,12 @@ export function createJudge(parts: Parts): Judge {
     if (facts !== null && doubt === null && facts.acting.length === 0) return allow
     if (mode === 'read-only') return deny(`${readOnlyWords(exec.name)} This command is not known to only read${doubt === null ? '' : `: ${doubt}`}.`)
     return decideActing(whole, { effect, workdir, action, script, facts, doubt })
+  }
+
+  /** A link is no way around the hard rule. */
+  async function secretBehind(named: readonly string[], workdir: string, signal: AbortSignal): Promise<PreExecuteDecision | null> {
+    const paths = [...new Set(named)].filter((text) => !text.startsWith('-') && text.length <= MAX_PATH).slice(0, MAX_FOLLOWED)
+    return closed(await placesOf(paths, workdir, signal))
   }
 
   async function decideActing(
