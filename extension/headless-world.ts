@@ -50,7 +50,7 @@ export async function createHeadlessWorld({ cwd, storage, settings }: HeadlessWo
   const root = join(home, 'sessions')
   const workspace = createFolderWorkspace(folder)
   const [machine, source] = await Promise.all([
-    createNodeMachine(),
+    createNodeMachine({ userFolder: home }),
     createFileSettings({
       userFile: join(home, 'settings.json'),
       workspaceFile: join(folder, '.bosun', 'settings.json'),

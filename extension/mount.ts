@@ -25,6 +25,8 @@ import { spillGuard } from './core/tools/guards/spill.ts'
 import { timeOutGuard } from './core/tools/guards/time-out.ts'
 import { createToolsPlugin } from './core/tools/registry.ts'
 import { featureEvents } from './features/event-types.ts'
+import { instructionsPlugin } from './features/instructions/plugin.ts'
+import { initCommandPlugin } from './features/instructions/init-command.ts'
 import { jobsPlugin } from './features/jobs/plugin.ts'
 import { observationPlugin } from './features/observation/plugin.ts'
 import { questionsPlugin } from './features/questions/plugin.ts'
@@ -107,6 +109,8 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     unreadableCalls,
     createAgentsPlugin({ kernel, clock, logger, machine, blobs }),
     questionsPlugin({ machine, logger }),
+    instructionsPlugin({ files, logger, machine, workspace }),
+    initCommandPlugin({ machine }),
     {
       // Its thresholds are fixed for the life of the plugin, and a bad list must not take the rest with it.
       name: 'repeat-reminder-settings',

@@ -3,6 +3,8 @@ export interface Machine {
   readonly platform: 'linux' | 'darwin' | 'win32'
   readonly arch: string
   readonly homeFolder: string
+  /** Bosun's own folder of the person, `~/.bosun`, whether it exists or not. */
+  readonly userFolder: string
   readonly tempFolder: string
   /** The program and how it is called, such as `/bin/bash`; null where none was found. */
   readonly bash: string | null

@@ -6,6 +6,8 @@ export interface Workspace {
   isTrusted(): boolean
   onDidChangeTrust(listener: () => void): Undo
   onDidChangeFolders(listener: () => void): Undo
+  /** A file of one of these names came, changed or went below a folder, whoever did it. Absent where nobody watches. */
+  onDidChangeFiles?(names: readonly string[], listener: (path: string) => void): Undo
   /** Facts for the runtime context that the editor knows; empty without an editor. */
   snapshot(): Promise<WorkspaceSnapshot>
 }

@@ -1,8 +1,10 @@
 import type { Localization } from '../capabilities/localization.ts'
+import type {} from '../features/instructions/service.ts'
 import type { UserMessage, UserSource } from '../core/log/message.ts'
 
 /** The folded line over context that was put before the model without the person typing it. */
 export function contextTitle(source: UserSource, l10n: Localization): string {
+  if (source.kind === 'agent-instructions') return l10n.t('Instructions from your files')
   if (source.kind !== 'plugin') return l10n.t('Context: {kind}', { kind: source.kind })
   switch (source.form) {
     case 'notice':

@@ -8,6 +8,7 @@ export function createFakeMachine(facts: Partial<Machine> = {}): Machine {
     platform: 'linux',
     arch: 'x64',
     homeFolder: '/home/person',
+    userFolder: '/home/person/.bosun',
     tempFolder: '/tmp',
     bash: '/bin/bash',
     pwsh: null,

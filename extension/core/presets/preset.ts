@@ -22,6 +22,8 @@ export interface Preset {
   readonly persona?: string
   /** False leaves facts about the workspace out. */
   readonly hasRuntimeContext: boolean
+  /** False: the person's instruction files are not told. */
+  readonly hasInstructions?: false
 }
 
 /** For the picker. */
@@ -36,6 +38,7 @@ export interface PresetSummary {
 export interface Presets {
   /** All presets in the order of the picker; one that cannot work is listed with its reason. */
   list(): readonly PresetSummary[]
+  get(id: string): Preset | undefined
   /** Names only: the preset of a new session by the setting `agent.defaultPreset`. */
   defaultId(): string
   /** The standing layer of a preset, mounted at its first use. Errors: `PresetError` `UNKNOWN_PRESET`, `PRESET_BROKEN`. */

@@ -50,12 +50,16 @@ class PresetMounts implements Presets {
     })
   }
 
+  get(id: string): Preset | undefined {
+    return this.#presets.find((preset) => preset.id === id)
+  }
+
   defaultId(): string {
     return this.#ctx.settings.get(settings.agentDefaultPreset)
   }
 
   scopeOf(id: string): ScopeKey {
-    const preset = this.#presets.find((other) => other.id === id)
+    const preset = this.get(id)
     if (!preset) {
       const known = this.#presets.map((other) => other.id).join(', ')
       throw new PresetError('UNKNOWN_PRESET', `There is no preset named ${id}. Choose one of ${known}.`)

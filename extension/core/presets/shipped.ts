@@ -73,6 +73,7 @@ export const shippedPresets: readonly Preset[] = [
     needs: ['str_replace_editor'],
     persona: 'You are a coding agent. Solve the task with the shell and the file editor you have, in {{cwd}}. Give absolute paths. Say briefly what you did.',
     hasRuntimeContext: false,
+    hasInstructions: false,
   },
   {
     id: 'ask',

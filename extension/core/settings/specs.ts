@@ -42,6 +42,8 @@ const count = (least: number) => z.int().min(least)
 /** Not blank; the pattern says so to the settings page, which does not trim. */
 const text = z.string().trim().min(1).regex(/\S/)
 const names = z.array(text)
+/** A file below a folder: no step out of it. */
+const fileNames = z.array(text.regex(/^(?!.*(^|\/)\.\.(\/|$))[^/\\:][^\\:]*$/))
 
 const dollars = z.number().min(0)
 
@@ -333,6 +335,46 @@ export const settings = {
     expects: 'a list of path patterns',
     schema: names,
     isRestricted: true,
+  }),
+  instructionsFiles: setting<readonly string[]>({
+    key: 'instructions.files',
+    fallback: ['AGENTS.md', 'CLAUDE.md'],
+    scope: 'window',
+    description: 'Files with standing instructions for the model, looked for in every folder from the project’s root down to the workspace folder, and in folders below it that are worked in.',
+    expects: 'a list of file names without `..`',
+    schema: fileNames,
+  }),
+  instructionsLocalFiles: setting<readonly string[]>({
+    key: 'instructions.localFiles',
+    fallback: ['AGENTS.local.md', 'CLAUDE.local.md'],
+    scope: 'window',
+    description: 'The same for instructions of your own that are not shared; they go before the others of their folder.',
+    expects: 'a list of file names without `..`',
+    schema: fileNames,
+  }),
+  instructionsAlsoRead: setting<readonly ('.github/copilot-instructions.md' | '.cursor/rules')[]>({
+    key: 'instructions.alsoRead',
+    fallback: [],
+    scope: 'window',
+    description: 'Instruction files of other tools to read as well.',
+    expects: 'a list of ".github/copilot-instructions.md" and ".cursor/rules"',
+    schema: z.array(z.enum(['.github/copilot-instructions.md', '.cursor/rules'])),
+  }),
+  instructionsMaxBytes: setting({
+    key: 'instructions.maxBytes',
+    fallback: 65_536,
+    scope: 'window',
+    description: 'Bytes that one message with instruction files may have. Broader files are left out first, then the most specific one is cut; **Bosun: Show Instruction Files** tells which. 0: no instruction files are read.',
+    expects: 'a whole number: 0, or 1000 or more',
+    schema: count(0).refine((value) => value === 0 || value >= 1000),
+  }),
+  instructionsRootMarkers: setting<readonly string[]>({
+    key: 'instructions.rootMarkers',
+    fallback: ['.git'],
+    scope: 'window',
+    description: 'What stands in the root folder of a project. The nearest folder above a workspace folder that holds one of these is where instruction files begin.',
+    expects: 'a list of file or folder names without `..`',
+    schema: fileNames,
   }),
   uiShowReasoning: setting<'collapsed' | 'open' | 'hidden'>({
     key: 'ui.showReasoning',

@@ -11,6 +11,8 @@ export interface NodeMachineOptions {
   readonly bashPath?: string
   readonly pwshPath?: string
   readonly environment?: Environment
+  /** Absent: `BOSUN_HOME`, else `.bosun` in the person's home folder. */
+  readonly userFolder?: string
   /** For tests. */
   readonly platform?: NodeJS.Platform
   readonly exists?: (path: string) => Promise<boolean>
@@ -35,6 +37,7 @@ export async function createNodeMachine(options: NodeMachineOptions = {}): Promi
     platform: isWindows ? 'win32' : platform === 'darwin' ? 'darwin' : 'linux',
     arch: process.arch,
     homeFolder: homedir(),
+    userFolder: options.userFolder ?? (environment['BOSUN_HOME'] || join(homedir(), '.bosun')),
     tempFolder,
     bash,
     pwsh,
