@@ -1,6 +1,7 @@
 import type { Attention } from './capabilities/attention.ts'
 import type { BlobStore } from './capabilities/blob-store.ts'
 import type { Clock } from './capabilities/clock.ts'
+import type { EditorModels } from './capabilities/editor-models.ts'
 import type { EventStore } from './capabilities/event-store.ts'
 import type { FileSystem } from './capabilities/file-system.ts'
 import type { Http } from './capabilities/http.ts'
@@ -35,6 +36,8 @@ export interface Capabilities {
   readonly attention: Attention
   readonly blobs: BlobStore
   readonly clock: Clock
+  /** Absent where no editor is. */
+  readonly editorModels?: EditorModels
   readonly events: EventStore
   readonly files: FileSystem
   readonly http: Http

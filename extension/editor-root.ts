@@ -11,6 +11,7 @@ import { createNodeMachine } from './platform/node/machine.ts'
 import { createRipgrepSearch } from './platform/node/ripgrep-search.ts'
 import { VscodeAttention } from './platform/vscode/attention.ts'
 import { EditorFileSystem } from './platform/vscode/editor-file-system.ts'
+import { createVscodeModels } from './platform/vscode/editor-models.ts'
 import { VscodeEditor } from './platform/vscode/editor.ts'
 import { vscodeLocalization as l10n } from './platform/vscode/localization.ts'
 import { createVscodeMemento } from './platform/vscode/memento.ts'
@@ -57,6 +58,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, kept,
     attention,
     blobs,
     clock,
+    editorModels: createVscodeModels(),
     events: new NodeEventStore({ root }),
     files,
     // The editor puts its proxy and the system's certificates into the global function.

@@ -5,6 +5,7 @@ import { createAgentsPlugin } from './core/loop/agents.ts'
 import { durableTools } from './core/loop/durable-tools.ts'
 import { createRetryPlugin } from './core/loop/retry.ts'
 import { unreadableCalls } from './core/loop/unreadable-calls.ts'
+import { adapterPlugin } from './core/model/adapter-plugin.ts'
 import type { ModelAdapter } from './core/model/contract.ts'
 import { modelProvidersPlugin } from './core/model/providers-plugin.ts'
 import { modelsPlugin } from './core/model/registry.ts'
@@ -31,6 +32,7 @@ import { jobsPlugin } from './features/jobs/plugin.ts'
 import { observationPlugin } from './features/observation/plugin.ts'
 import { questionsPlugin } from './features/questions/plugin.ts'
 import { todoPlugin } from './features/todo/projection.ts'
+import { createEditorAdapter } from './models/editor/adapter.ts'
 import { createOpenAiCompatibleAdapter } from './models/openai-compatible/adapter.ts'
 import { createScriptedTour } from './models/scripted-tour/adapter.ts'
 import { fileTools } from './tools/files/plugin.ts'
@@ -51,7 +53,7 @@ export function mountAll(kernel: Kernel, world: Capabilities, options: MountOpti
 }
 
 function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions): readonly Plugin[] {
-  const { blobs, clock, files, logger, machine, processes, search, workspace } = world
+  const { blobs, clock, editorModels, files, logger, machine, processes, search, workspace } = world
   const { dispatch } = kernel
   const setting = <Name extends keyof typeof specs>(name: Name) => (): ReturnType<(typeof specs)[Name]['parse']> => {
     const settings: Settings = kernel.root.settings
@@ -79,6 +81,10 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
           config, http: world.http, secrets: world.secrets, clock, logger, idleTimeoutMs: setting('llmIdleTimeoutMs'),
         }),
     }),
+
+    ...(editorModels
+      ? [adapterPlugin({ adapter: createEditorAdapter({ models: editorModels, clock, idleTimeoutMs: setting('llmIdleTimeoutMs') }), onDidChange: editorModels.onDidChange })]
+      : []),
 
     policyRequired,
     policyPlugin({

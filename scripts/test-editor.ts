@@ -64,6 +64,8 @@ async function runInBrowser({ url, port, output }: VscodeServer, folder: string,
     const remote = (path: string) => `vscode-remote://127.0.0.1:${port}${path}`
     const payload = JSON.stringify([
       ['extensionDevelopmentPath', remote(root)],
+      // Names a vendor of language models, which only an extension can do.
+      ['extensionDevelopmentPath', remote(join(root, 'test/fixtures/editor-models'))],
       ['extensionTestsPath', remote(editorTestsFile)],
     ])
     await page.exposeFunction('codeAutomationLog', (type: string, args: readonly unknown[]) => {

@@ -32,7 +32,8 @@ try {
   await cp(join(root, 'test/fixtures/workspace'), folder, { recursive: true })
   await runTests({
     vscodeExecutablePath,
-    extensionDevelopmentPath: root,
+    // The second one names a vendor of language models, which only an extension can do.
+    extensionDevelopmentPath: [root, join(root, 'test/fixtures/editor-models')],
     extensionTestsPath: editorTestsFile,
     launchArgs: [
       ...[folder, '--disable-workspace-trust', '--skip-welcome', '--skip-release-notes'],

@@ -75,6 +75,7 @@ export class ModelChooser {
     const choices = await listChoices(this.#parts)
     const items: PickItem[] = []
     for (const { adapter, models, problem, needsKey } of choices) {
+      if (models.length === 0 && problem === null) continue
       items.push({ id: `separator:${adapter.provider.id}`, label: adapter.provider.name, isSeparator: true })
       for (const model of models) {
         items.push({

@@ -103,6 +103,8 @@ export interface Usage {
   readonly cacheRead: number
   readonly cacheWrite: number
   readonly reasoning: number
+  /** Nobody counted: the numbers are Bosun's own estimate. */
+  readonly isEstimate?: true
 }
 
 /** Parts of a streamed answer. `index` names a block; the first `block-end` of a block wins. */
