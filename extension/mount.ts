@@ -110,7 +110,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     todoTools({ allowParallelInProgress: true }),
     questionTools,
 
-    createPresetsPlugin({ kernel, workspace }),
+    createPresetsPlugin({ kernel, workspace, stored: { files, userFolder: `${machine.homeFolder}/.bosun/presets` } }),
     createRetryPlugin({ clock, machine }),
     unreadableCalls,
     createAgentsPlugin({ kernel, clock, logger, machine, blobs }),

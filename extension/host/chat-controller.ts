@@ -22,6 +22,7 @@ import { ModelChooser } from './model-choice.ts'
 import { Notices, type NoticeAction } from './notices.ts'
 import type { FindPresenters } from './present-tool.ts'
 import { SessionTranscripts } from './session-transcripts.ts'
+import { createPresetChoice } from './preset-choice.ts'
 import { statusOf } from './status.ts'
 import type { ViewChannel } from './view-channel.ts'
 import { createViewFeed } from './view-feed.ts'
@@ -38,6 +39,7 @@ export type ChatCommand =
   | 'continue'
   | 'choose-model'
   | 'choose-preset'
+  | 'copy-preset'
   | 'choose-permission'
   | 'set-api-key'
   | 'check-connection'
@@ -83,6 +85,7 @@ export class ChatController {
   readonly #drafts: Drafts
   readonly #notices: Notices
   readonly #chooser: ModelChooser
+  readonly #presetChoice: ReturnType<typeof createPresetChoice>
   readonly #artifacts: Artifacts
   readonly #prompts: ApprovalPrompts
   /** What the menus of the composer offer. */
@@ -133,6 +136,7 @@ export class ChatController {
     })
     this.#drafts = new Drafts({ memento: capabilities.memento, clock, onError })
     this.#notices = new Notices((views) => this.#model.set('notices', views))
+    this.#presetChoice = createPresetChoice({ presets: services.presets, editor: capabilities.editor, l10n: capabilities.l10n })
     this.#chooser = new ModelChooser({
       models: services.models,
       settings: services.settings,
@@ -285,6 +289,9 @@ export class ChatController {
         return
       case 'choose-preset':
         await this.#pickPreset()
+        return
+      case 'copy-preset':
+        await this.#copyPreset()
         return
       case 'choose-permission':
         await this.#pickPermission()
@@ -626,25 +633,17 @@ export class ChatController {
   }
 
   async #pickPreset(): Promise<void> {
-    const { editor, l10n } = this.#world
-    const current = this.#preset()
-    const presets = this.#services.presets.list()
-    const picked = await editor.pick({
-      title: l10n.t('Choose a preset'),
-      placeholder: l10n.t('Which tools and words Bosun works with'),
-      items: presets.map(({ id, name, description, problem }) => ({
-        id,
-        label: name,
-        description: problem ?? '',
-        detail: description,
-        isCurrent: id === current,
-      })),
-    })
-    const preset = presets.find(({ id }) => id === picked)
-    if (preset === undefined || preset.id === current) return
-    if (preset.problem !== undefined) return this.#notice('preset', 'warning', preset.problem)
-    if (this.#shown?.agent != null) this.#services.agents.selectPreset(this.#shown.session.id, preset.id)
-    else this.#next = { ...this.#next, preset: preset.id }
+    const picked = await this.#presetChoice.pick(this.#preset())
+    if (picked === null) return
+    if ('problem' in picked) return this.#notice('preset', 'warning', picked.problem)
+    if (this.#shown?.agent != null) this.#services.agents.selectPreset(this.#shown.session.id, picked.id)
+    else this.#next = { ...this.#next, preset: picked.id }
+    this.#refreshComposer()
+  }
+
+  async #copyPreset(): Promise<void> {
+    const problem = await this.#presetChoice.copy(this.#shown?.session.header.cwd ?? '')
+    if (problem !== null) this.#notice('preset', 'warning', problem)
     this.#refreshComposer()
   }
 

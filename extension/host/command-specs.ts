@@ -27,6 +27,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   { id: 'approvals', title: 'Answer Waiting Approvals…', icon: 'bell', target: { chat: 'approvals' } },
   { id: 'chooseModel', title: 'Choose Model…', icon: 'chip', target: { chat: 'choose-model' }, viewTitle: '2_choose@1' },
   { id: 'choosePreset', title: 'Choose Preset…', icon: 'tools', target: { chat: 'choose-preset' }, viewTitle: '2_choose@2' },
+  { id: 'copyPreset', title: 'Copy Preset…', icon: 'copy', target: { chat: 'copy-preset' } },
   { id: 'choosePermission', title: 'Choose Permissions…', icon: 'shield', target: { chat: 'choose-permission' }, viewTitle: '2_choose@3' },
   { id: 'setApiKey', title: 'Set API Key…', icon: 'key', target: { chat: 'set-api-key' }, viewTitle: '2_choose@4' },
   { id: 'checkConnection', title: 'Check Connection', icon: 'plug', target: { chat: 'check-connection' }, viewTitle: '2_choose@5' },

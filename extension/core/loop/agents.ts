@@ -71,10 +71,11 @@ class LiveAgents implements Agents {
     }
   }
 
-  async create({ cwd, preset = this.#ctx.presets.defaultId(), agent: options = {}, owner, setUp }: Parameters<Agents['create']>[0]): Promise<Agent> {
+  async create({ cwd, owner, preset = owner === undefined ? this.#ctx.presets.defaultId() : this.presetOf(owner.id), agent: options = {}, setUp }: Parameters<Agents['create']>[0]): Promise<Agent> {
     checkOptions(options)
+    await this.#ctx.presets.discover()
     // A preset that does not exist is found out before a session is made.
-    this.#ctx.presets.scopeOf(preset)
+    this.#layerOf(preset, owner)
     const session = await this.#ctx.sessions.create({ cwd, agentPreset: preset })
     try {
       return await this.#publish({ session, preset, options, source: 'startup', owner, setUp })
@@ -102,6 +103,7 @@ class LiveAgents implements Agents {
   }
 
   async #resume(sessionId: string, setUp: AgentSetUp | undefined): Promise<Agent> {
+    await this.#ctx.presets.discover()
     // It gives its log back first.
     await this.#live.get(sessionId)?.agent.dispose()
     const session = await this.#ctx.sessions.open(sessionId)
@@ -153,7 +155,7 @@ class LiveAgents implements Agents {
   /** Nobody hears of an agent before it is complete, and a veto takes everything back. */
   async #publish({ session, preset, options, source, owner, setUp }: Publication): Promise<Agent> {
     const { dispatch } = this.#kernel
-    const scope = this.#kernel.createScope(`agent ${session.id}`, this.#ctx.presets.scopeOf(preset))
+    const scope = this.#kernel.createScope(`agent ${session.id}`, this.#layerOf(preset, owner))
     let agent: LiveAgent | undefined
     this.#ctx.sessions.bindScope(session.id, scope)
     try {
@@ -175,6 +177,12 @@ class LiveAgents implements Agents {
     }
     dispatch.emit('agent/session-start', scope, [agent, source])
     return agent
+  }
+
+  /** A child stands on the very layer of the agent that started it, also when the preset's file changed or went meanwhile. */
+  #layerOf(preset: string, owner: Agent | undefined): Agent['scope'] | null {
+    const isOwners = owner !== undefined && this.#live.get(owner.id)?.preset === preset
+    return isOwners ? owner.scope.parent : this.#ctx.presets.scopeOf(preset)
   }
 
   async #tearDown(agent: Agent): Promise<void> {

@@ -20,32 +20,53 @@ export interface Preset {
   readonly needs?: readonly string[]
   /** The whole system prompt, in the place of all sections. */
   readonly persona?: string
+  /** More words for the system prompt. */
+  readonly sections?: readonly { readonly name: string; readonly order: number; readonly text: string }[]
   /** False leaves facts about the workspace out. */
   readonly hasRuntimeContext: boolean
-  /** False: the person's instruction files are not told. */
-  readonly hasInstructions?: false
+  /** False leaves instruction files out. Absent: true. */
+  readonly hasInstructions?: boolean
+  /** False never shortens a long talk. Absent: true. */
+  readonly hasCompaction?: boolean
+  /** What a new session may do, in the place of the setting. */
+  readonly permissions?: 'read-only' | 'workspace-write' | 'danger-full-access'
 }
+
+/** Where a preset comes from; an earlier one wins over a later one with the same id. */
+export type PresetRoot = 'shipped' | 'user' | 'workspace'
 
 /** For the picker. */
 export interface PresetSummary {
   readonly id: string
   readonly name: string
   readonly description: string
+  readonly root: PresetRoot
+  /** The file it comes from; absent for shipped ones. */
+  readonly path?: string
   /** Why it cannot be chosen now. */
   readonly problem?: string
 }
 
 export interface Presets {
-  /** All presets in the order of the picker; one that cannot work is listed with its reason. */
+  /** Read the files of presets again. A session that runs keeps what it has; new ones get what stands there now. */
+  discover(): Promise<void>
+  /** All presets as last read, in the order of the picker; one that cannot work is listed with its reason. */
   list(): readonly PresetSummary[]
-  get(id: string): Preset | undefined
   /** Names only: the preset of a new session by the setting `agent.defaultPreset`. */
   defaultId(): string
   /** The standing layer of a preset, mounted at its first use. Errors: `PresetError` `UNKNOWN_PRESET`, `PRESET_BROKEN`. */
   scopeOf(id: string): ScopeKey
+  /** The preset a layer stands on, in the generation it was mounted with. */
+  presetOf(scope: ScopeKey): Preset | undefined
+  /**
+   * Copy a preset into the person's own folder, to be changed there. Gives the path of the new file.
+   *
+   * Errors: `PresetError` `UNKNOWN_PRESET`; `PRESET_EXISTS`: an id is never written over; `PRESET_BROKEN` for a bad id.
+   */
+  copy(id: string, newId: string): Promise<string>
 }
 
-export type PresetErrorCode = 'UNKNOWN_PRESET' | 'PRESET_BROKEN' | 'AGENT_PRESET_LOCKED'
+export type PresetErrorCode = 'UNKNOWN_PRESET' | 'PRESET_BROKEN' | 'PRESET_EXISTS' | 'AGENT_PRESET_LOCKED'
 
 export class PresetError extends HarnessError<PresetErrorCode> {}
 

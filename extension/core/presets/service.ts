@@ -1,26 +1,35 @@
 import type { Undo } from '../../base/undo.ts'
+import type { FileSystem } from '../../capabilities/file-system.ts'
 import type { Workspace } from '../../capabilities/workspace.ts'
 import type { Context, Kernel, Plugin, ScopeKey } from '../kernel/plugin.ts'
 import { isHarmless } from '../policy/tool-effects.ts'
 import { settings } from '../settings/specs.ts'
+import { discoverPresets, type FoundPreset } from './discover.ts'
+import { presetFileText, presetIdPattern, presetSuffix } from './preset-file.ts'
 import type { Preset, Presets, PresetSummary } from './preset.ts'
 import { PresetError } from './preset.ts'
-import { shippedPresets } from './shipped.ts'
+import { presetAliases, shippedPresets } from './shipped.ts'
 
 interface PresetsOptions {
   readonly kernel: Pick<Kernel, 'createScope' | 'disposeScope'>
   readonly presets?: readonly Preset[]
-  /** In a folder that is not trusted, only tools that change nothing are there. Absent: the folder counts as trusted. */
-  readonly workspace?: Pick<Workspace, 'isTrusted' | 'onDidChangeTrust'>
+  /** In a folder that is not trusted, only tools that change nothing are there, and its presets are not read. Absent: the folder counts as trusted. */
+  readonly workspace?: Pick<Workspace, 'isTrusted' | 'onDidChangeTrust' | 'folders'>
+  /** Where presets of the person and of the workspace are looked for. Absent: only those that come with Bosun. */
+  readonly stored?: {
+    readonly files: Pick<FileSystem, 'resolve' | 'readDirectory' | 'readText' | 'writeText'>
+    /** The person's own folder for them, such as `~/.bosun/presets`. */
+    readonly userFolder: string
+  }
 }
 
-/** The plugin that offers presets: each has one standing layer, mounted at its first use. */
-export function createPresetsPlugin({ kernel, presets = shippedPresets, workspace }: PresetsOptions): Plugin {
+/** The plugin that offers presets: each has one standing layer a generation, mounted at its first use. */
+export function createPresetsPlugin({ kernel, presets = shippedPresets, workspace, stored }: PresetsOptions): Plugin {
   return {
     name: 'presets',
     inject: ['settings', 'systemPrompt', 'tools'],
     apply(ctx) {
-      const service = new PresetMounts(ctx, { kernel, presets, workspace })
+      const service = new PresetMounts(ctx, { kernel, presets, workspace, stored })
       // Owned first, so that it goes last: nobody may see more tools because the layers went before those who use them.
       ctx.effect(() => service.dispose())
       ctx.provide('presets', service)
@@ -28,65 +37,150 @@ export function createPresetsPlugin({ kernel, presets = shippedPresets, workspac
   }
 }
 
+type Known = FoundPreset
+
+/** Where a workspace keeps its presets. */
+const workspaceFolder = '.bosun/presets'
+
 class PresetMounts implements Presets {
   readonly #ctx: Context
   readonly #kernel: PresetsOptions['kernel']
   readonly #workspace: PresetsOptions['workspace']
-  readonly #presets: readonly Preset[]
+  readonly #stored: PresetsOptions['stored']
+  readonly #shipped: readonly Known[]
+  #known: readonly Known[]
+  /** By id and generation; a generation that was replaced stands for the sessions that run on it. */
   readonly #scopes = new Map<string, ScopeKey>()
+  readonly #mounted = new Map<ScopeKey, Preset>()
+  /** Every name a preset that comes with Bosun speaks of: a tool may be named before its part is there. */
+  readonly #toolNames: ReadonlySet<string>
 
-  constructor(ctx: Context, { kernel, presets, workspace }: Required<Pick<PresetsOptions, 'kernel' | 'presets'>> & { readonly workspace: PresetsOptions['workspace'] | undefined }) {
+  constructor(ctx: Context, { kernel, presets, workspace, stored }: { [Key in keyof Required<PresetsOptions>]: PresetsOptions[Key] }) {
     this.#ctx = ctx
     this.#kernel = kernel
     this.#workspace = workspace
-    this.#presets = [...presets].sort((left, right) => left.order - right.order)
+    this.#stored = stored
+    this.#shipped = (presets ?? []).map((preset) => ({ id: preset.id, path: '', root: 'shipped', generation: 'shipped', preset }))
+    this.#toolNames = new Set((presets ?? []).flatMap(({ tools }) => tools))
+    this.#known = sorted(this.#shipped)
+  }
+
+  async discover(): Promise<void> {
+    if (!this.#stored) return
+    const { files, userFolder } = this.#stored
+    const isTrusted = this.#workspace?.isTrusted() ?? true
+    const folders = isTrusted ? (this.#workspace?.folders() ?? []) : []
+    const found = await Promise.all([
+      discoverPresets(files, userFolder, 'user'),
+      ...folders.map(({ path }) => discoverPresets(files, `${path}/${workspaceFolder}`, 'workspace')),
+    ])
+    this.#known = sorted(withoutTwins([...this.#shipped, ...found.flat()]))
   }
 
   list(): readonly PresetSummary[] {
-    return this.#presets.map((preset) => {
-      const { id, name, description } = preset
-      const problem = this.#problem(preset)
-      return { id, name, description, ...(problem !== undefined && { problem }) }
+    return this.#known.map((known) => {
+      const { id, root, path, preset } = known
+      const problem = this.#problem(known)
+      return {
+        id,
+        name: preset?.name ?? id,
+        description: preset?.description ?? '',
+        root,
+        ...(path !== '' && { path }),
+        ...(problem !== undefined && { problem }),
+      }
     })
   }
 
-  get(id: string): Preset | undefined {
-    return this.#presets.find((preset) => preset.id === id)
-  }
-
   defaultId(): string {
-    return this.#ctx.settings.get(settings.agentDefaultPreset)
+    const id = this.#ctx.settings.get(settings.agentDefaultPreset)
+    return presetAliases[id] ?? id
   }
 
-  scopeOf(id: string): ScopeKey {
-    const preset = this.get(id)
-    if (!preset) {
-      const known = this.#presets.map((other) => other.id).join(', ')
-      throw new PresetError('UNKNOWN_PRESET', `There is no preset named ${id}. Choose one of ${known}.`)
-    }
-    const mounted = this.#scopes.get(id)
+  scopeOf(asked: string): ScopeKey {
+    const known = this.#find(asked)
+    const { id, generation, preset } = known
+    const key = `${id}@${generation}`
+    const mounted = this.#scopes.get(key)
     if (mounted) return mounted
-    const problem = this.#problem(preset)
-    if (problem !== undefined) throw new PresetError('PRESET_BROKEN', problem)
+    const problem = this.#problem(known)
+    if (problem !== undefined || preset === undefined) throw new PresetError('PRESET_BROKEN', problem ?? `The preset ${id} cannot be read.`)
     const scope = this.#kernel.createScope(`preset ${id}`, null)
     mount(this.#ctx.scoped(scope), preset, this.#workspace)
-    this.#scopes.set(id, scope)
+    this.#scopes.set(key, scope)
+    this.#mounted.set(scope, preset)
     return scope
+  }
+
+  presetOf(scope: ScopeKey): Preset | undefined {
+    for (let layer: ScopeKey | null = scope; layer !== null; layer = layer.parent) {
+      const preset = this.#mounted.get(layer)
+      if (preset) return preset
+    }
+    return undefined
+  }
+
+  async copy(id: string, newId: string): Promise<string> {
+    await this.discover()
+    const { preset } = this.#find(id)
+    if (!this.#stored) throw new PresetError('PRESET_BROKEN', 'There is no folder for presets of your own here.')
+    if (preset === undefined) throw new PresetError('PRESET_BROKEN', `The preset ${id} cannot be read, so it cannot be copied. Mend it first.`)
+    if (!presetIdPattern.test(newId)) throw new PresetError('PRESET_BROKEN', `"${newId}" is no name for a preset. Use lower-case letters, digits and hyphens, a letter or digit first.`)
+    if (newId in presetAliases || this.#known.some((other) => other.id === newId)) throw exists(newId)
+    const { files, userFolder } = this.#stored
+    const target = await files.resolve(`${userFolder}/${newId}${presetSuffix}`, '/')
+    if (target.exists) throw exists(newId)
+    await files.writeText({ target, text: presetFileText(preset), expect: { kind: 'absent' }, label: `Bosun: copy the preset ${id}` })
+    await this.discover()
+    return target.path
   }
 
   async dispose(): Promise<void> {
     await Promise.all([...this.#scopes.values()].map((scope) => this.#kernel.disposeScope(scope)))
     this.#scopes.clear()
+    this.#mounted.clear()
   }
 
-  #problem({ id, needs = [] }: Preset): string | undefined {
-    const missing = needs.filter((name) => !this.#ctx.tools.get(name, null))
-    return missing.length === 0 ? undefined : `The preset ${id} needs ${missing.join(', ')}, which this build does not have.`
+  #find(asked: string): Known {
+    const id = presetAliases[asked] ?? asked
+    const known = this.#known.find((other) => other.id === id && other.preset !== undefined) ?? this.#known.find((other) => other.id === id)
+    if (known) return known
+    const names = this.#known.map((other) => other.id).join(', ')
+    throw new PresetError('UNKNOWN_PRESET', `There is no preset named ${asked}. Choose one of ${names}.`)
+  }
+
+  #problem({ id, preset, problem, root }: Known): string | undefined {
+    if (preset === undefined) return problem
+    if (problem !== undefined) return problem
+    const missing = (preset.needs ?? []).filter((name) => !this.#ctx.tools.get(name, null))
+    if (missing.length > 0) return `The preset ${id} needs ${missing.join(', ')}, which this build does not have.`
+    const unknown = root === 'shipped' ? [] : preset.tools.filter((name) => !this.#toolNames.has(name) && !this.#ctx.tools.get(name, null))
+    return unknown.length === 0 ? undefined : `There is no tool named ${unknown.join(', ')}. Take it out of the list of tools.`
   }
 }
 
-function mount(ctx: Context, { id, presentation, persona, hasRuntimeContext, tools }: Preset, workspace: PresetsOptions['workspace']): void {
+const exists = (id: string) => new PresetError('PRESET_EXISTS', `There is a preset named ${id} already, and none is written over. Choose another name.`)
+
+const sorted = (known: readonly Known[]): readonly Known[] =>
+  known.toSorted((left, right) => (left.preset?.order ?? Infinity) - (right.preset?.order ?? Infinity) || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0))
+
+/** The earlier root wins an id; the later one is listed with that as its reason. */
+function withoutTwins(known: readonly Known[]): readonly Known[] {
+  const first = new Map<string, Known>()
+  return known.map((one) => {
+    const earlier = first.get(one.id)
+    if (earlier === undefined) {
+      first.set(one.id, one)
+      return one
+    }
+    const { id, path, root, generation } = one
+    return { id, path, root, generation, problem: `The name ${id} belongs to a preset ${earlier.root === 'shipped' ? 'that comes with Bosun' : `in ${earlier.path}`}. Rename this file.` }
+  })
+}
+
+function mount(ctx: Context, { id, presentation, persona, sections = [], hasRuntimeContext, tools }: Preset, workspace: PresetsOptions['workspace']): void {
   if (presentation !== 'native') ctx.tools.presentAs(presentation)
+  for (const { name, order, text } of sections) ctx.systemPrompt.section({ name, order, text })
   if (persona !== undefined) ctx.systemPrompt.section({ name: `persona of ${id}`, order: 0, text: persona, isComplete: true })
   if (!hasRuntimeContext) ctx.systemPrompt.omitRuntimeContext()
   const isTrusted = () => workspace?.isTrusted() ?? true

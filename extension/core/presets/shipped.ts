@@ -1,87 +1,15 @@
+import ask from './shipped/ask.preset.json' with { type: 'json' }
+import code from './shipped/code.preset.json' with { type: 'json' }
+import creator from './shipped/creator.preset.json' with { type: 'json' }
+import editor from './shipped/editor.preset.json' with { type: 'json' }
+import minimal from './shipped/minimal.preset.json' with { type: 'json' }
+import standard from './shipped/standard.preset.json' with { type: 'json' }
+import team from './shipped/team.preset.json' with { type: 'json' }
+import { presetFrom } from './preset-file.ts'
 import type { Preset } from './preset.ts'
 
-const standardTools = [
-  // One of the two shells is mounted, by platform.
-  'bash',
-  'pwsh',
-  'read',
-  'read_image',
-  'write',
-  'edit',
-  'glob',
-  'grep',
-  'job_list',
-  'job_output',
-  'job_kill',
-  'skill',
-  'create_goal',
-  'get_goal',
-  'update_goal',
-  'exit_plan_mode',
-  'send_message',
-  'interrupt_agent',
-  'list_agents',
-  'subagent',
-  'subagent_fork',
-  'workflow',
-  'ralph',
-  'ask_user_question',
-  'todo_write',
-  'web_search',
-] as const
-
 /** The presets that come with Bosun. Source: runtime specification 17; design decision "Default preset". */
-export const shippedPresets: readonly Preset[] = [
-  {
-    id: 'editor',
-    name: 'Editor',
-    description: 'Everything for work in this editor: files, commands, language services, terminals, the web.',
-    order: 0,
-    presentation: 'native',
-    tools: [
-      ...standardTools,
-      'lsp',
-      'web_fetch',
-      'terminal_list',
-      'terminal_open',
-      'terminal_read',
-      'terminal_send',
-      'terminal_signal',
-      'terminal_close',
-      'schedule_create',
-      'schedule_list',
-      'schedule_delete',
-    ],
-    hasRuntimeContext: true,
-  },
-  {
-    id: 'standard',
-    name: 'Standard',
-    description: 'Files, commands, tasks and helpers, without the editor’s own services.',
-    order: 1,
-    presentation: 'native',
-    tools: standardTools,
-    hasRuntimeContext: true,
-  },
-  {
-    id: 'minimal',
-    name: 'Minimal',
-    description: 'One shell and one file editor, and a prompt of a few lines.',
-    order: 3,
-    presentation: 'native',
-    tools: ['bash', 'pwsh', 'str_replace_editor'],
-    needs: ['str_replace_editor'],
-    persona: 'You are a coding agent. Solve the task with the shell and the file editor you have, in {{cwd}}. Give absolute paths. Say briefly what you did.',
-    hasRuntimeContext: false,
-    hasInstructions: false,
-  },
-  {
-    id: 'ask',
-    name: 'Ask',
-    description: 'Answers about the code. It can read and search and change nothing.',
-    order: 6,
-    presentation: 'native',
-    tools: ['read', 'read_image', 'glob', 'grep', 'lsp', 'web_search', 'ask_user_question'],
-    hasRuntimeContext: true,
-  },
-]
+export const shippedPresets: readonly Preset[] = Object.entries({ editor, standard, code, minimal, creator, team, ask }).map(([id, content]) => presetFrom(id, content))
+
+/** Other names under which a shipped preset is known. */
+export const presetAliases: Readonly<Record<string, string>> = { cordis: 'creator' }

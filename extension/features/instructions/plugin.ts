@@ -50,10 +50,7 @@ export function instructionsPlugin({ logger, workspace, ...world }: Instructions
         for (const instructions of sessions.values()) instructions.refresh()
       }
       const names = () => new Set([...options().files, ...options().alsoRead, ...options().localFiles].map(nameOf))
-      const isDone = (agent: Agent) => {
-        const preset = ctx.get('agents')?.presetOf(agent.id)
-        return preset !== undefined && ctx.presets.get(preset)?.hasInstructions === false
-      }
+      const isDone = (agent: Agent) => ctx.presets.presetOf(agent.scope)?.hasInstructions === false
 
       ctx.provide('instructions', {
         async report(of_): Promise<InstructionReport> {

@@ -173,6 +173,7 @@ export async function chatRig(options: RigOptions = {}) {
       onDidChange: () => () => {},
     },
     presets: {
+      discover: async () => undefined,
       list: () => [
         { id: 'editor', name: 'Editor', description: 'Everything.' },
         { id: 'ask', name: 'Ask', description: 'Reads only.' },

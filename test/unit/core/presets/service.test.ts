@@ -11,7 +11,7 @@ import { createFakeAgent } from '../../../support/fake-agent.ts'
 import { memorySettings } from '../../../support/memory-settings.ts'
 import { createRecordingLogger } from '../../../support/quiet-logger.ts'
 
-function setUp(toolNames: readonly string[] = [], workspace?: Pick<Workspace, 'isTrusted' | 'onDidChangeTrust'>) {
+function setUp(toolNames: readonly string[] = [], workspace?: Pick<Workspace, 'isTrusted' | 'onDidChangeTrust' | 'folders'>) {
   const logger = createRecordingLogger()
   const kernel = createKernel({ logger })
   const { root, dispatch } = kernel
@@ -30,13 +30,18 @@ function setUp(toolNames: readonly string[] = [], workspace?: Pick<Workspace, 'i
 
 describe('the picker', () => {
   it('lists presets in their order, with words, and what is missing for one that cannot work', () => {
+    const usual = { description: expect.any(String) as string, root: 'shipped' }
+    const missing = (id: string, tool: string) => ({ problem: `The preset ${id} needs ${tool}, which this build does not have.` })
     expect(setUp().root.presets.list()).toEqual([
-      { id: 'editor', name: 'Editor', description: expect.any(String) },
-      { id: 'standard', name: 'Standard', description: expect.any(String) },
-      { id: 'minimal', name: 'Minimal', description: expect.any(String), problem: 'The preset minimal needs str_replace_editor, which this build does not have.' },
-      { id: 'ask', name: 'Ask', description: expect.any(String) },
+      { id: 'editor', name: 'Editor', ...usual },
+      { id: 'standard', name: 'Standard', ...usual },
+      { id: 'code', name: 'Code', ...usual, ...missing('code', 'run_code') },
+      { id: 'minimal', name: 'Minimal', ...usual, ...missing('minimal', 'str_replace_editor') },
+      { id: 'creator', name: 'Creator', ...usual, ...missing('creator', 'cordis_run') },
+      { id: 'team', name: 'Team', ...usual, ...missing('team', 'spawn_teammate') },
+      { id: 'ask', name: 'Ask', ...usual },
     ])
-    expect(setUp(['str_replace_editor']).root.presets.list()[2]).not.toHaveProperty('problem')
+    expect(setUp(['str_replace_editor']).root.presets.list()[3]).not.toHaveProperty('problem')
   })
   it('takes the default from the setting, live', async () => {
     const { root, source } = setUp()
@@ -46,7 +51,7 @@ describe('the picker', () => {
   })
   it('refuses an unknown and a broken one with what to do', () => {
     const { root } = setUp()
-    expect(() => root.presets.scopeOf('nope')).toThrow('There is no preset named nope. Choose one of editor, standard, minimal, ask.')
+    expect(() => root.presets.scopeOf('nope')).toThrow('There is no preset named nope. Choose one of editor, standard, code, minimal, creator, team, ask.')
     expect(() => root.presets.scopeOf('minimal')).toThrow('needs str_replace_editor')
   })
 })
@@ -80,6 +85,7 @@ describe('a preset’s layer', () => {
     let isTrusted = false
     const listeners = new Set<() => void>()
     const { visible, agentOf, fiber } = setUp(['bash', 'edit', 'grep', 'read', 'todo_write', 'write'], {
+      folders: () => [],
       isTrusted: () => isTrusted,
       onDidChangeTrust: (listener) => {
         listeners.add(listener)

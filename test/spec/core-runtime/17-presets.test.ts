@@ -1,0 +1,186 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Capabilities } from '../../../extension/compose.ts'
+import { shippedPresets } from '../../../extension/core/presets/shipped.ts'
+import { wholeApplication, type WholeApplication } from '../../support/whole-application.ts'
+
+let application: WholeApplication
+let home: string
+let isTrusted: boolean
+beforeEach(async () => {
+  isTrusted = true
+  application = await wholeApplication({
+    alter: (world: Capabilities) => {
+      home = join(world.machine.tempFolder, 'home')
+      return { ...world, machine: { ...world.machine, homeFolder: home }, workspace: { ...world.workspace, isTrusted: () => isTrusted } }
+    },
+  })
+})
+afterEach(() => application.dispose())
+
+const presets = () => application.ctx.presets
+const listed = async () => {
+  await presets().discover()
+  return Object.fromEntries(presets().list().map(({ id, root, problem }) => [`${root} ${id}`, problem ?? 'ok']))
+}
+async function keep(where: 'user' | 'workspace', id: string, content: unknown): Promise<string> {
+  const folder = where === 'user' ? join(home, '.bosun/presets') : join(application.folder, '.bosun/presets')
+  await mkdir(folder, { recursive: true })
+  const path = join(folder, `${id}.preset.json`)
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+const agentOf = (preset?: string) => application.ctx.agents.create({ cwd: application.folder, ...(preset !== undefined && { preset }) })
+const toolsOf = ({ scope }: Awaited<ReturnType<typeof agentOf>>) => application.ctx.tools.schemas(scope).map(({ name }) => name)
+
+describe('the shipped presets', () => {
+  const standard = [
+    'ask_user_question', 'bash', 'create_goal', 'edit', 'exit_plan_mode', 'get_goal', 'glob', 'grep', 'interrupt_agent', 'job_kill', 'job_list', 'job_output',
+    'list_agents', 'ralph', 'read', 'read_image', 'send_message', 'skill', 'subagent', 'subagent_fork', 'todo_write', 'update_goal', 'web_search', 'workflow', 'write',
+  ]
+  const cordis = ['cordis_define', 'cordis_inspect_list', 'cordis_inspect_query', 'cordis_inspect_self', 'cordis_run', 'cordis_stop', 'cordis_undefine']
+  const editor = ['lsp', 'schedule_create', 'schedule_delete', 'schedule_list', 'terminal_close', 'terminal_list', 'terminal_open', 'terminal_read', 'terminal_send', 'terminal_signal', 'web_fetch']
+  const team = ['followup_task', 'spawn_teammate', 'team_task_create', 'team_task_get', 'team_task_list', 'team_task_update', 'wait_agent']
+  const rows: readonly [id: string, presentation: string, tools: readonly string[]][] = [
+    ['standard', 'native', standard],
+    ['code', 'code', standard],
+    ['minimal', 'native', ['bash', 'str_replace_editor']],
+    ['creator', 'native', [...standard, ...cordis]],
+    ['editor', 'native', [...standard, ...editor]],
+    ['team', 'native', [...standard, ...team]],
+    ['ask', 'native', ['ask_user_question', 'glob', 'grep', 'lsp', 'read', 'read_image', 'web_search']],
+  ]
+  it.each(rows)('%s presents its tools %s, and has exactly these where bash is the shell', (id, presentation, tools) => {
+    const preset = shippedPresets.find((other) => other.id === id)
+    expect([preset?.presentation, preset?.tools.filter((name) => name !== 'pwsh').toSorted()]).toEqual([presentation, tools.toSorted()])
+  })
+  it('minimal has a fixed persona and no runtime context, instruction files or compaction', () =>
+    expect(shippedPresets.find(({ id }) => id === 'minimal')).toMatchObject({ persona: expect.any(String) as string, hasRuntimeContext: false, hasInstructions: false, hasCompaction: false }))
+  it('creator is known as cordis too', async () =>
+    expect(() => presets().scopeOf('cordis')).toThrow('The preset creator needs cordis_run'))
+})
+
+describe('files of presets', () => {
+  it('come from the person’s folder and from the workspace, and are read again at each look', async () => {
+    await keep('user', 'mine', { name: 'Mine', tools: ['read'] })
+    const path = await keep('workspace', 'ours', { tools: ['grep', 'read'] })
+    expect(await listed()).toMatchObject({ 'user mine': 'ok', 'workspace ours': 'ok' })
+    expect([toolsOf(await agentOf('mine')), toolsOf(await agentOf('ours'))]).toEqual([['read'], ['grep', 'read']])
+    await rm(path)
+    expect(Object.keys(await listed())).not.toContain('workspace ours')
+  })
+  it('of a workspace that is not trusted are not read', async () => {
+    await keep('workspace', 'ours', { tools: ['read'] })
+    isTrusted = false
+    expect(Object.keys(await listed())).not.toContain('workspace ours')
+  })
+  it('lose their name to an earlier root, and the later one is listed with that reason', async () => {
+    await keep('user', 'ask', { tools: ['bash'] })
+    await keep('user', 'mine', { tools: ['read'] })
+    await keep('workspace', 'mine', { tools: ['bash'] })
+    const all = await listed()
+    expect([all['shipped ask'], all['user mine']]).toEqual(['ok', 'ok'])
+    expect(all['user ask']).toMatch(/belongs to a preset that comes with Bosun/)
+    expect(all['workspace mine']).toMatch(/belongs to a preset in .*Rename this file/)
+    expect(toolsOf(await agentOf('mine'))).toEqual(['read'])
+  })
+
+  const bad: readonly [why: string, id: string, content: unknown, reason: RegExp][] = [
+    ['is no JSON', 'torn', '{"tools": [', /It is not JSON/],
+    ['has no tools', 'empty', { tools: [] }, /tools/],
+    ['has a key nobody knows', 'typo', { tools: ['read'], toolz: [] }, /toolz/],
+    ['names a tool nobody has', 'ghost', { tools: ['read', 'teleport'] }, /no tool named teleport/],
+    ['names a tool twice', 'twice', { tools: ['read', 'read'] }, /read stands there twice/],
+    ['has a bad name', 'Bad_Name', { tools: ['read'] }, /lower-case/],
+    ['is too large', 'large', ' '.repeat(300_000), /262144/],
+  ]
+  it.each(bad)('that %s are listed with the reason and spoil no other', async (_why, id, content, reason) => {
+    await keep('user', id, content)
+    await keep('user', 'good', { tools: ['read'] })
+    const all = await listed()
+    expect(all[`user ${id}`]).toMatch(reason)
+    expect(all['user good']).toBe('ok')
+    await expect(agentOf(id)).rejects.toMatchObject({ code: 'PRESET_BROKEN' })
+  })
+  it('that are a folder are listed with the reason', async () => {
+    await mkdir(join(home, '.bosun/presets/dir.preset.json'), { recursive: true })
+    expect((await listed())['user dir']).toMatch(/folder/)
+  })
+})
+
+describe('a generation', () => {
+  it('stays with the sessions that run on it when the file changes; new ones get what stands there now', async () => {
+    await keep('user', 'mine', { tools: ['read'], persona: 'One.' })
+    const first = await agentOf('mine')
+    await keep('user', 'mine', { tools: ['grep', 'read'], persona: 'Two.' })
+    const second = await agentOf('mine')
+    expect([toolsOf(first), toolsOf(second)]).toEqual([['read'], ['grep', 'read']])
+    expect([first, second].map(({ scope }) => presets().presetOf(scope)?.persona)).toEqual(['One.', 'Two.'])
+  })
+  it('is one standing layer for equal content', async () => {
+    await keep('user', 'mine', { tools: ['read'] })
+    const [one, two] = [await agentOf('mine'), await agentOf('mine')]
+    expect(one.scope.parent).toBe(two.scope.parent)
+  })
+  it('is what a child of its agent joins, also when the file changed or went', async () => {
+    const path = await keep('user', 'mine', { tools: ['read'] })
+    const owner = await agentOf('mine')
+    await rm(path)
+    const child = await application.ctx.agents.create({ cwd: application.folder, owner })
+    expect([child.scope.parent === owner.scope.parent, toolsOf(child)]).toEqual([true, ['read']])
+  })
+})
+
+describe('a copy', () => {
+  it('is the person’s own, without name and order, and works at once', async () => {
+    const path = await presets().copy('ask', 'my-ask')
+    expect(path).toBe(join(home, '.bosun/presets/my-ask.preset.json'))
+    const content = JSON.parse(await readFile(path, 'utf8')) as { readonly tools: readonly string[] }
+    expect(content).not.toHaveProperty('name')
+    expect(content).not.toHaveProperty('order')
+    expect(content.tools).toEqual(shippedPresets.find(({ id }) => id === 'ask')?.tools)
+    expect(toolsOf(await agentOf('my-ask'))).toEqual(toolsOf(await agentOf('ask')))
+  })
+  it.each([
+    ['ask', 'PRESET_EXISTS'],
+    ['cordis', 'PRESET_EXISTS'],
+    ['mine', 'PRESET_EXISTS'],
+    ['../evil', 'PRESET_BROKEN'],
+    ['', 'PRESET_BROKEN'],
+  ])('named %j is refused, and nothing is written over', async (id, code) => {
+    const path = await keep('user', 'mine', { tools: ['read'] })
+    await expect(presets().copy('ask', id)).rejects.toMatchObject({ code })
+    expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({ tools: ['read'] })
+  })
+  it('of none is refused', () => expect(presets().copy('nope', 'x')).rejects.toMatchObject({ code: 'UNKNOWN_PRESET' }))
+})
+
+describe('the preset of a session', () => {
+  it('is the default setting’s when it is created, and may change while nothing was said', async () => {
+    await application.settings.set('agent.defaultPreset', 'standard', 'user')
+    const agent = await agentOf()
+    expect(application.ctx.agents.presetOf(agent.id)).toBe('standard')
+    application.ctx.agents.selectPreset(agent.id, 'ask')
+    expect(agent.session.events().map(({ type }) => type)).toContain('agent-preset/selected')
+    expect(toolsOf(agent)).toContain('grep')
+    expect(toolsOf(agent)).not.toContain('bash')
+  })
+  it('is locked once a turn began', async () => {
+    const agent = await agentOf('standard')
+    agent.session.append({ type: 'turn/start', data: { turn: 1 } })
+    expect(() => application.ctx.agents.selectPreset(agent.id, 'ask')).toThrow(expect.objectContaining({ code: 'AGENT_PRESET_LOCKED' }))
+  })
+  it('is what the log says last, else the header, after a restart', async () => {
+    const [chosen, plain] = [await agentOf('standard'), await agentOf('standard')]
+    application.ctx.agents.selectPreset(chosen.id, 'ask')
+    for (const { session } of [chosen, plain]) {
+      session.append({ type: 'turn/start', data: { turn: 1 } })
+      session.append({ type: 'turn/end', data: { turn: 1, reason: { kind: 'completed' } } })
+      await session.flush()
+    }
+    const { ctx } = await application.restart()
+    for (const { id } of [chosen, plain]) await ctx.agents.resume(id)
+    expect([chosen, plain].map(({ id }) => ctx.agents.presetOf(id))).toEqual(['ask', 'standard'])
+  })
+})
