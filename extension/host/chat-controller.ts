@@ -18,6 +18,7 @@ import type { ChatCapabilities, ChatServices } from './chat-services.ts'
 import { approvalView, questionSetView, queueView, tasksView } from './docks.ts'
 import { Completions } from './completions.ts'
 import { Drafts } from './drafts.ts'
+import { instructionDocument } from './instruction-document.ts'
 import { ModelChooser } from './model-choice.ts'
 import { Notices, type NoticeAction } from './notices.ts'
 import type { FindPresenters } from './present-tool.ts'
@@ -44,6 +45,7 @@ export type ChatCommand =
   | 'set-api-key'
   | 'check-connection'
   | 'approvals'
+  | 'show-instructions'
   | 'menu'
 
 /** The session that was open is open again after a reload. */
@@ -305,12 +307,23 @@ export class ChatController {
       case 'approvals':
         await this.#pickApproval()
         return
+      case 'show-instructions':
+        await this.#showInstructions()
+        return
       case 'menu':
         await this.#menu()
         return
       default:
         assertNever(command, 'command')
     }
+  }
+
+  /** The instruction files of the conversation on screen, or of the one that would begin now. */
+  async #showInstructions(): Promise<void> {
+    const { editor, l10n, workspace } = this.#world
+    const session = this.#shown?.session
+    const report = await this.#services.instructions.report(session === undefined ? { cwd: workspace.folders()[0]?.path ?? '' } : { session })
+    await editor.openText({ name: `instructions/${session?.id ?? 'new'}/${l10n.t('Instruction files')}.md`, text: instructionDocument(report, l10n), language: 'markdown' })
   }
 
   async #intent(message: ViewMessage, channel: ViewChannel, reply: (message: HostMessage) => void): Promise<void> {

@@ -21,6 +21,7 @@ import type {} from '../core/projections/projection.ts'
 import type {} from '../core/session/session.ts'
 import type {} from '../core/settings/settings.ts'
 import type {} from '../core/tools/service.ts'
+import type {} from '../features/instructions/service.ts'
 import type {} from '../features/questions/service.ts'
 
 /** The outside world as the chat's host needs it. */
@@ -44,6 +45,7 @@ export const chatServices = [
   'approvals',
   'commands',
   'eventTypes',
+  'instructions',
   'models',
   'permissions',
   'presets',

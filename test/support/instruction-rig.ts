@@ -84,7 +84,7 @@ export async function instructionRig(options: RigOptions = {}): Promise<Instruct
     async rows() {
       return (await rig.report()).rows.map(({ path, state, reason }) => `${path.replace(`${folder}/`, '')} ${state}${reason === undefined ? '' : `: ${reason}`}`)
     },
-    report: () => ctx.instructions.report({ agent }),
+    report: () => ctx.instructions.report({ session: agent.session }),
     compact() {
       const { nodes } = agent.session.surface()
       agent.session.append({

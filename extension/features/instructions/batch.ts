@@ -59,7 +59,7 @@ function firstThatFits(
   const sizes = blocks.map((text) => utf8Length(text) + blockGap.length)
   let rest = sizes.reduce((sum, size) => sum + size, 0)
   for (let first = 0; first < blocks.length; first++) {
-    const around = utf8Length(framed([...gone, ...droppedNotice(contents.slice(0, first))])) + (gone.length + first === 0 ? -blockGap.length : 0)
+    const around = utf8Length(framed([...gone, ...droppedNotice(contents.slice(0, first))]))
     if (around + rest <= maxBytes) return first
     rest -= sizes[first]!
   }

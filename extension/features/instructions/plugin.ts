@@ -50,20 +50,22 @@ export function instructionsPlugin({ logger, workspace, ...world }: Instructions
         for (const instructions of sessions.values()) instructions.refresh()
       }
       const names = () => new Set([...options().files, ...options().alsoRead, ...options().localFiles].map(nameOf))
-      const isDone = (agent: Agent) => ctx.presets.presetOf(agent.scope)?.hasInstructions === false
+      const doesWithout = (agent: Agent) => ctx.presets.presetOf(agent.scope)?.hasInstructions === false
 
       ctx.provide('instructions', {
-        async report(of_): Promise<InstructionReport> {
-          if ('cwd' in of_) return await new AgentInstructions(emptySession(of_.cwd), needs).report()
-          const report = await of(of_.agent).report()
-          return isDone(of_.agent) ? { ...report, rows: [], note: 'The preset of this conversation reads no instruction files.' } : report
+        async report(asked): Promise<InstructionReport> {
+          if ('cwd' in asked) return await new AgentInstructions(emptySession(asked.cwd), needs).report()
+          const agent = ctx.get('agents')?.live(asked.session.id)
+          if (agent === undefined) return await new AgentInstructions(asked.session, needs).report()
+          const report = await of(agent).report()
+          return doesWithout(agent) ? { ...report, rows: [], note: 'The preset of this conversation reads no instruction files.' } : report
         },
       })
 
       ctx.on('agent/pre-step', async ({ agent, step, signal }, next) => {
         const decision = await next()
         // A first step that nothing comes into may not take place; what is new waits for the next one.
-        if (decision.kind !== 'enter' || (step === 1 && decision.messages.length === 0) || isDone(agent)) return decision
+        if (decision.kind !== 'enter' || (step === 1 && decision.messages.length === 0) || doesWithout(agent)) return decision
         const instructions = of(agent)
         if (step === 1) instructions.refresh()
         try {

@@ -1,4 +1,4 @@
-import type { Agent } from '../../core/session/agent.ts'
+import type { Session } from '../../core/session/session.ts'
 
 /** Where an instruction file applies. */
 export interface InstructionScope {
@@ -63,8 +63,8 @@ export interface InstructionReport {
 
 /** The instruction files of live sessions. Source: runtime specification 15.1. */
 export interface Instructions {
-  /** For an agent; for a folder, what a new session there would be told. Reads the files anew. Never rejects for a file. */
-  report(of: { readonly agent: Agent } | { readonly cwd: string }): Promise<InstructionReport>
+  /** For a session; for a folder, what a new session there would be told. Reads the files anew. Never rejects for a file. */
+  report(of: { readonly session: Session } | { readonly cwd: string }): Promise<InstructionReport>
 }
 
 declare module '../../core/kernel/plugin.ts' {

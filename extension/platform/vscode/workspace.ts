@@ -17,11 +17,24 @@ export function createVscodeWorkspace(): Workspace {
       const subscription = vscode.workspace.onDidChangeWorkspaceFolders(listener)
       return () => subscription.dispose()
     },
+    onDidChangeFiles(names, listener) {
+      const watchers = globsOf(names).map((glob) => vscode.workspace.createFileSystemWatcher(glob))
+      const notify = (uri: vscode.Uri) => listener(pathOf(uri))
+      const subscriptions = watchers.flatMap((watcher) => [watcher, watcher.onDidCreate(notify), watcher.onDidChange(notify), watcher.onDidDelete(notify)])
+      return () => vscode.Disposable.from(...subscriptions).dispose()
+    },
     snapshot: async () => {
       const branch = gitBranch()
       return { ...activeEditor(), openEditors: openEditors(), unsavedFiles: unsavedFiles(), ...problems(), ...(branch === undefined ? {} : { gitBranch: branch }) }
     },
   }
+}
+
+/** One watcher for all plain names; it shares the editor's own watch of the workspace. A name with a character that globs know is its own. */
+function globsOf(names: readonly string[]): readonly string[] {
+  const plain = names.filter((name) => !/[{},*?[\]]/.test(name))
+  const others = names.filter((name) => !plain.includes(name)).map((name) => `**/${name.replace(/[{},*?[\]]/g, '?')}`)
+  return plain.length === 0 ? others : [plain.length === 1 ? `**/${plain[0]}` : `**/{${plain.join(',')}}`, ...others]
 }
 
 const pathOf = (uri: vscode.Uri) => (uri.scheme === 'file' ? uri.fsPath : uri.toString())

@@ -360,6 +360,18 @@ describe('what is wrong with a file', () => {
   })
 })
 
+describe('/init', () => {
+  it('asks the model, in the person’s name, to write an AGENTS.md, with what matters to the person', async () => {
+    const { agent, application, say } = await start()
+    await say('hi')
+    const settled = application.ctx.commands.run(agent, '/init the tests')
+    await expect(settled).resolves.toMatchObject({ kind: 'success', text: 'Asked for an AGENTS.md.' })
+    await agent.whenIdle()
+    const asked = agent.session.messages().findLast(({ source }) => source.kind === 'user')
+    expect(asked?.content).toEqual([{ type: 'text', text: expect.stringMatching(/^Write AGENTS\.md in the working folder[\s\S]*What matters to me: the tests$/) }])
+  })
+})
+
 it('reads nothing of a session that is only looked at, and writes nothing', async () => {
   const { report, agent, folder } = await start({ files: { 'AGENTS.md': 'x' } })
   const before = agent.session.length

@@ -187,6 +187,12 @@ export async function chatRig(options: RigOptions = {}) {
       snapshot: () => ({ asOfSeq: 0, values: { todos: null } }),
       onDidChange: () => () => {},
     },
+    instructions: {
+      async report(asked: { readonly cwd: string } | { readonly session: { readonly id: string } }) {
+        calls.push(['instructions', 'cwd' in asked ? asked.cwd : asked.session.id])
+        return { rows: [], maxBytes: 65_536 }
+      },
+    },
     questions: {
       ask: () => Promise.reject(new Error('not here')),
       pending: () => questions,

@@ -1,0 +1,48 @@
+import type { Localization } from '../capabilities/localization.ts'
+import type { InstructionReport, InstructionRow } from '../features/instructions/service.ts'
+
+/** What was loaded of the instruction files, what was cut and why, as a page of Markdown. */
+export function instructionDocument({ rows, maxBytes, note }: InstructionReport, l10n: Localization): string {
+  const lines = [
+    `# ${l10n.t('Instruction files')}`,
+    '',
+    l10n.t('Standing instructions that the model is told, broad ones first. One message of them may have {bytes} bytes (setting {setting}); broader files are left out first, then the most specific one is cut.', {
+      bytes: maxBytes.toLocaleString('en'),
+      setting: '`bosun.instructions.maxBytes`',
+    }),
+    '',
+  ]
+  if (note !== undefined) lines.push(note, '')
+  if (rows.length === 0) {
+    if (note === undefined) lines.push(l10n.t('There are none. {command} in the chat asks the model to write one.', { command: '`/init`' }), '')
+    return lines.join('\n')
+  }
+  const head = [l10n.t('File'), l10n.t('Holds for'), l10n.t('Bytes'), l10n.t('State'), l10n.t('Reason')]
+  lines.push(tableRow(head), '| --- | --- | ---: | --- | --- |', ...rows.map((row) => tableRow(cells(row, l10n))), '')
+  return lines.join('\n')
+}
+
+function cells({ path, scope, bytes, state, reason }: InstructionRow, l10n: Localization): readonly string[] {
+  const place = scope.kind === 'user' ? l10n.t('all projects') : scope.label === undefined ? scope.folder : `${scope.folder} (${scope.label})`
+  return [path, place, bytes === null ? '' : bytes.toLocaleString('en'), stateName(state, l10n), reason ?? ''].map(plainCell)
+}
+
+function stateName(state: InstructionRow['state'], l10n: Localization): string {
+  switch (state) {
+    case 'delivered':
+      return l10n.t('delivered')
+    case 'cut':
+      return l10n.t('cut')
+    case 'dropped':
+      return l10n.t('left out')
+    case 'pending':
+      return l10n.t('waits')
+    case 'ignored':
+      return l10n.t('ignored')
+  }
+}
+
+/** A path may hold anything; a cell must stay one. */
+const plainCell = (text: string) => text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, ' ').replace(/[\\|<>`*_[\]]/g, '\\$&')
+
+const tableRow = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
