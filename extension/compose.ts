@@ -17,6 +17,7 @@ import { createKernel } from './core/kernel/kernel.ts'
 import type { Context, Kernel } from './core/kernel/plugin.ts'
 // The services that a composition has, by name.
 import type {} from './core/commands/command.ts'
+import type {} from './core/compaction/service.ts'
 import type {} from './core/loop/points.ts'
 import type {} from './core/model/contract.ts'
 import type {} from './core/policy/approval.ts'

@@ -1,6 +1,8 @@
 import type { Capabilities } from './compose.ts'
 import type { Kernel, Plugin } from './core/kernel/plugin.ts'
 import { createCommandsPlugin } from './core/commands/registry.ts'
+import { compactCommand } from './core/compaction/command.ts'
+import { compactionPlugin } from './core/compaction/plugin.ts'
 import { createAgentsPlugin } from './core/loop/agents.ts'
 import { durableTools } from './core/loop/durable-tools.ts'
 import { createRetryPlugin } from './core/loop/retry.ts'
@@ -114,6 +116,8 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     createRetryPlugin({ clock, machine }),
     unreadableCalls,
     createAgentsPlugin({ kernel, clock, logger, machine, blobs }),
+    compactionPlugin({ clock, machine, logger, dispatch, blobs }),
+    compactCommand,
     questionsPlugin({ machine, logger }),
     instructionsPlugin({ files, logger, machine, workspace }),
     initCommandPlugin({ machine }),

@@ -13,6 +13,8 @@ export interface EventTypeRules {
   readonly opens?: EventPair
   /** Needs an event before it that opened the pair, which it closes. */
   readonly closes?: EventPair
+  /** Needs an event before it that opened the pair, which stays open. */
+  readonly within?: EventPair
   /** What its data must hold. A reader relies on nothing else without looking. */
   readonly fields?: Readonly<Record<string, FieldKind>>
 }
@@ -21,6 +23,8 @@ export interface EventTypeRules {
 export interface EventPair {
   readonly name: string
   readonly by: readonly string[]
+  /** One at a time. What a crash left open ends with the seed of the log that is opened next. */
+  readonly isAlone?: true
 }
 
 /** `count` is a whole number from 1. A `?` allows the field to be absent. */
@@ -91,6 +95,8 @@ const place = { turn: 'count', step: 'count' } as const
 const approval: EventPair = { name: 'approval', by: ['id'] }
 const command: EventPair = { name: 'command', by: ['commandId'] }
 const retry: EventPair = { name: 'retry', by: ['retryId', 'retry'] }
+const compaction: EventPair = { name: 'compaction', by: ['compactionId'], isAlone: true }
+const shadowed = { shadowedRange: 'object', shadowedSeqs: 'list', shadowedTokenCount: 'number' } as const
 
 /** Source: runtime specification 11.9. Types that features own are registered by them. */
 export const coreEventTypes = {
@@ -121,5 +127,9 @@ export const coreEventTypes = {
   'command/done': { closes: command, fields: { commandId: 'text', kind: 'text' } },
   'llm/retry': { inside: 'step', opens: retry, fields: { ...place, retryId: 'text', retry: 'number', failure: 'object' } },
   'llm/retry-started': { inside: 'step', closes: retry, fields: { ...place, retryId: 'text', retry: 'number' } },
+  'compaction/start': { opens: compaction, fields: { compactionId: 'text' } },
+  'compaction/summary': { within: compaction, fields: { compactionId: 'text', summary: 'list', ...shadowed, provider: 'text', model: 'text' } },
+  'compaction/prune': { fields: shadowed },
+  'compaction/end': { closes: compaction, fields: { compactionId: 'text', error: 'object?' } },
   'log/repaired': { isIgnorable: true, fields: { cutBytes: 'number', keptAs: 'text', reason: 'text' } },
 } satisfies Partial<Record<EventType, EventTypeRules>>

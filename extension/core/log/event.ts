@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../base/json.ts'
 import type { Json } from '../../base/json.ts'
-import type { AssistantMessage, ToolMessage, UserMessage } from './message.ts'
+import type { AssistantMessage, TextBlock, ToolMessage, UserMessage } from './message.ts'
 import type { CallConfiguration, Failure, StreamChunk, ToolDeclaration, Usage } from '../model/contract.ts'
 
 /**
@@ -89,6 +89,32 @@ export interface EventMap {
     readonly failure: Failure
   }
   'llm/retry-started': { readonly retryId: string; readonly turn: number; readonly step: number; readonly retry: number }
+  /** `turn` is null when a person asked for it between two turns. */
+  'compaction/start': { readonly compactionId: string; readonly sourceCommandId?: string; readonly turn: number | null }
+  'compaction/summary': {
+    readonly compactionId: string
+    readonly sourceCommandId?: string
+    /** What the model wrote. */
+    readonly summary: readonly TextBlock[]
+    /** Positions on the surface, inclusive, with the events that stood there. */
+    readonly shadowedRange: SurfaceRange
+    readonly shadowedSeqs: readonly number[]
+    readonly shadowedTokenCount: number
+    readonly provider: string
+    readonly model: string
+    readonly maxTokens?: number
+    /** Of all requests it took. */
+    readonly usage?: Usage
+    /** Requests it took, when the range did not fit one. */
+    readonly pieces?: number
+  }
+  'compaction/prune': { readonly shadowedRange: SurfaceRange; readonly shadowedSeqs: readonly number[]; readonly shadowedTokenCount: number }
+  'compaction/end': {
+    readonly compactionId: string
+    readonly sourceCommandId?: string
+    readonly turn: number | null
+    readonly error?: { readonly code: CompactionErrorCode; readonly message: string }
+  }
   /** Ours: the opening of a log found a torn or corrupt tail. `ignorable`. */
   'log/repaired': { readonly cutBytes: number; readonly keptAs: string; readonly reason: string }
   /** Ours: the person was asked to go on at a cap. `ignorable`. */
@@ -142,6 +168,12 @@ export interface RequestHeader {
   readonly system?: string
   readonly tools?: readonly ToolDeclaration[]
 }
+
+export interface SurfaceRange {
+  readonly start: number
+  readonly end: number
+}
+export type CompactionErrorCode = 'busy' | 'cancelled' | 'changed' | 'summary' | 'commit' | 'persistence'
 
 export type InboxTarget = 'next-turn' | 'next-step'
 export type ApprovalOutcome = 'allowed-once' | 'rejected' | 'cancelled' | 'unavailable'

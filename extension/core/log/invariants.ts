@@ -36,7 +36,7 @@ export interface OpenStep {
 export class Invariants {
   readonly #types: EventTypes
   readonly #isChecked: (rule: InvariantRule) => boolean
-  readonly #openPairs = new Set<string>()
+  readonly #openPairs = new Map<string, EventPair>()
   /** Calls of the open step: from the assistant's message, and as they were started. */
   readonly #calls = new Map<string, Call>()
   #lastTurn = 0
@@ -59,7 +59,7 @@ export class Invariants {
 
   /** What opened pairs of that name by, in log order, where nothing has closed them. */
   openPairs(name: string): readonly (readonly Json[])[] {
-    return [...this.#openPairs].map((key) => JSON.parse(key) as readonly Json[]).flatMap(([pair, ...by]) => (pair === name ? [by] : []))
+    return [...this.#openPairs.keys()].map((key) => JSON.parse(key) as readonly Json[]).flatMap(([pair, ...by]) => (pair === name ? [by] : []))
   }
 
   /** The first rule that `event` would break, or null. Changes nothing. */
@@ -98,11 +98,14 @@ export class Invariants {
       case 'tool/result':
         if (event.surfaceOp === 'append') this.#answer(event.data.message.content[0].callId)
         break
+      case 'session/end-seed':
+        for (const [key, pair] of this.#openPairs) if (pair.isAlone === true) this.#openPairs.delete(key)
+        break
       default:
         break
     }
     const rules = this.#types.get(event.type)
-    if (rules?.opens !== undefined) this.#openPairs.add(pairKey(rules.opens, event))
+    if (rules?.opens !== undefined) this.#openPairs.set(pairKey(rules.opens, event), rules.opens)
     if (rules?.closes !== undefined) this.#openPairs.delete(pairKey(rules.closes, event))
   }
 
@@ -164,8 +167,11 @@ export class Invariants {
     const rules = this.#types.get(event.type)
     if (rules?.opens !== undefined && this.#openPairs.has(pairKey(rules.opens, event)))
       return { rule: 'pairs', problem: `the ${rules.opens.name} it starts is open already` }
-    if (rules?.closes !== undefined && !this.#openPairs.has(pairKey(rules.closes, event)))
-      return { rule: 'pairs', problem: `the ${rules.closes.name} it ends was not started, or has ended` }
+    if (rules?.opens?.isAlone === true && this.openPairs(rules.opens.name).length > 0)
+      return { rule: 'pairs', problem: `another ${rules.opens.name} is open, and there can be one at a time` }
+    const needed = rules?.closes ?? rules?.within
+    if (needed !== undefined && !this.#openPairs.has(pairKey(needed, event)))
+      return { rule: 'pairs', problem: `the ${needed.name} it ${rules?.closes === undefined ? 'belongs to' : 'ends'} was not started, or has ended` }
     return null
   }
 

@@ -5,12 +5,14 @@ import type { Machine } from '../../capabilities/machine.ts'
 import { everyLayer } from '../kernel/plugin.ts'
 import type { Context, Kernel, Plugin } from '../kernel/plugin.ts'
 import type { SessionEvent } from '../log/event.ts'
+import type { CallConfiguration } from '../model/contract.ts'
 import { PresetError } from '../presets/preset.ts'
 import type { Agent } from '../session/agent.ts'
 import { SessionError } from '../session/session.ts'
 import type { Session } from '../session/session.ts'
 import { settings } from '../settings/specs.ts'
 import { LiveAgent } from './agent.ts'
+import { selected } from './attempt.ts'
 import { failureFrom } from './failure.ts'
 import type { AgentOptions, Agents, AgentSetUp } from './points.ts'
 import type { LoopServices, RequestDefaults } from './turn-context.ts'
@@ -127,6 +129,10 @@ class LiveAgents implements Agents {
 
   optionsOf(sessionId: string): AgentOptions {
     return this.#known(sessionId).agent.options
+  }
+
+  configurationOf(sessionId: string): CallConfiguration {
+    return selected({ options: this.optionsOf(sessionId), defaults: this.#loop.defaults() })
   }
 
   presetOf(sessionId: string): string {

@@ -23,7 +23,8 @@ declare module '../kernel/plugin.ts' {
     agents: Agents
   }
   interface ExtensionPoints {
-    'agent/pre-step': Waterfall<[place: StepPlace & { readonly messages: readonly UserMessage[] }], PreStepDecision>
+    /** `config`: what the request of the step is made with, unless a listener of `agent/request` changes it. */
+    'agent/pre-step': Waterfall<[place: StepPlace & { readonly messages: readonly UserMessage[]; readonly config: CallConfiguration }], PreStepDecision>
     'agent/request': Waterfall<[place: StepPlace], CallConfiguration>
     'agent/request-error': Waterfall<
       [place: StepPlace & { readonly provider: string; readonly failure: Failure; readonly retryPolicy?: RetryPolicy }],
@@ -76,6 +77,8 @@ export interface Agents {
   /** Model, effort and limits for the next request, in the place of all earlier ones. Errors: `RangeError` for a bad `maxTokens`. */
   configure(sessionId: string, options: AgentOptions): void
   optionsOf(sessionId: string): AgentOptions
+  /** What the next request is made with: the choice for this agent over the settings. */
+  configurationOf(sessionId: string): CallConfiguration
   /** The preset a session runs on. */
   presetOf(sessionId: string): string
   /** Errors: `PresetError` `UNKNOWN_PRESET`, `PRESET_BROKEN`; `AGENT_PRESET_LOCKED` once a turn has begun. */

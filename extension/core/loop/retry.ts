@@ -1,8 +1,9 @@
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Machine } from '../../capabilities/machine.ts'
-import type { Context, Plugin } from '../kernel/plugin.ts'
+import type { Plugin } from '../kernel/plugin.ts'
 import type { Failure, FailureCode, RetryPolicy } from '../model/contract.ts'
 import type { Agent } from '../session/agent.ts'
+import type { Settings } from '../settings/settings.ts'
 import { settings } from '../settings/specs.ts'
 
 /** Failures that pass by themselves. Source: runtime specification 16.4. */
@@ -30,7 +31,7 @@ export function createRetryPlugin({ clock, machine }: RetryOptions): Plugin {
       ctx.on('agent/request-error', async (request, next) => {
         const { agent, turn, step, provider, failure, signal } = request
         const policyKey = request.retryPolicy ? 'provider' : 'settings'
-        const policy = request.retryPolicy ?? policyFrom(ctx)
+        const policy = request.retryPolicy ?? policyFrom(ctx.settings)
         const retries = retriesIn(counts, agent, `${turn}.${step}`)
         const key = JSON.stringify([provider, policyKey])
         const retry = (retries.get(key) ?? 0) + 1
@@ -78,8 +79,7 @@ export function delayFor(
   return Math.round(grown * (1 + jitter * (2 * chance - 1)))
 }
 
-function policyFrom(ctx: Context): RetryPolicy {
-  const read = ctx.settings
+export function policyFrom(read: Settings): RetryPolicy {
   return {
     mode: read.get(settings.llmRetryMode),
     maxRetries: read.get(settings.llmRetryMaxRetries),
@@ -90,7 +90,7 @@ function policyFrom(ctx: Context): RetryPolicy {
 }
 
 /** False when the signal fired first. */
-function waited(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
+export function waited(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false)
   return new Promise((resolve) => {
     const stop = clock.schedule(delayMs, () => {

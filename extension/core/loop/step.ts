@@ -74,6 +74,9 @@ async function answerOf(context: TurnContext, entry: StepEntry): Promise<Answer 
     const attempt = await ask(context, entry)
     if (attempt.kind === 'answered') return attempt.answer
     if (!(await mayRetry(context, entry.step, attempt))) throw new ModelError(attempt.failure)
+    // Whoever made room for the retry may have taken the surroundings out of the model's sight.
+    const snapshot = context.runtimeContext.next(entry.surroundings, context.loop.newId)
+    if (snapshot) context.log.append({ type: 'user/message', surfaceOp: 'append', data: snapshot })
   }
 }
 

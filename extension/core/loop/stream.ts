@@ -17,7 +17,7 @@ export async function readAnswer(parts: {
   readonly stream: AsyncIterable<StreamChunk>
   readonly signal: AbortSignal
   readonly assembly: AnswerAssembly
-  readonly chunks: ChunkLog
+  readonly chunks: Pick<ChunkLog, 'add'>
 }): Promise<StreamOutcome> {
   const { stream, signal, assembly, chunks } = parts
   const iterator = stream[Symbol.asyncIterator]()

@@ -72,10 +72,11 @@ async function enter(context: TurnContext, step: number): Promise<StepEntry | 'r
   const claimed = inbox.claim(turn, step === 1)
   try {
     const selection = { options: context.options(), defaults: loop.defaults() }
-    const { provider, model } = selected(selection)
+    const config = selected(selection)
+    const { provider, model } = config
     const cwd = agent.session.header.cwd ?? ''
     const prompt = await orAbort(loop.systemPrompt.assemble({ agent, scope: agent.scope, provider, model, cwd, step }), signal)
-    const place = { agent, turn, step, signal, messages: claimed.all }
+    const place = { agent, turn, step, signal, messages: claimed.all, config }
     const decision = await loop.dispatch.waterfall('agent/pre-step', agent.scope, [place], async () => ({
       kind: 'enter' as const,
       messages: claimed.all,

@@ -92,6 +92,22 @@ export const permissionRuleSchema = z.strictObject({
 })
 export type PermissionRuleSetting = z.infer<typeof permissionRuleSchema>
 
+const share = z.number().gt(0).lt(1)
+
+/** One entry of `compaction.modelPolicies`: what is other for these models. */
+export const compactionPolicySchema = z.strictObject({
+  /** Of all providers when absent. */
+  provider: text.optional(),
+  model: text,
+  auto: z.boolean().optional(),
+  thresholdRatio: share.optional(),
+  retainRatio: share.optional(),
+  /** In the place of the ratio. */
+  retainTokens: count(0).optional(),
+  maxTokens: count(1).optional(),
+})
+export type CompactionPolicySetting = z.infer<typeof compactionPolicySchema>
+
 /** Every setting by name. `providers` and `permissions.rules` are read entry by entry where they are used, so that a bad entry spoils no good one. */
 export const settings = {
   modelProvider: setting({
@@ -375,6 +391,86 @@ export const settings = {
     description: 'What stands in the root folder of a project. The nearest folder above a workspace folder that holds one of these is where instruction files begin.',
     expects: 'a list of file or folder names without `..`',
     schema: fileNames,
+  }),
+  compactionAuto: setting({
+    key: 'compaction.auto',
+    fallback: true,
+    scope: 'window',
+    description: 'Make room by itself when a conversation is about to outgrow the model’s window: old tool output is shortened, and the older part is replaced by a summary. You still see all of it.',
+    expects: 'true or false',
+    schema: z.boolean(),
+  }),
+  compactionThresholdRatio: setting({
+    key: 'compaction.thresholdRatio',
+    fallback: 0.8,
+    scope: 'window',
+    description: 'Share of the model’s window, room for the answer left out, at which a conversation is compacted.',
+    expects: 'a number between 0 and 1',
+    schema: share,
+  }),
+  compactionRetainRatio: setting({
+    key: 'compaction.retainRatio',
+    fallback: 0.16,
+    scope: 'window',
+    description: 'Share of the model’s window that keeps the newest messages as they are when the older ones are summarised.',
+    expects: 'a number between 0 and 1',
+    schema: share,
+  }),
+  compactionMaxTokens: setting({
+    key: 'compaction.maxTokens',
+    fallback: 8_192,
+    scope: 'window',
+    description: 'Tokens a summary may have.',
+    expects: 'a whole number of 256 or more',
+    schema: count(256),
+  }),
+  compactionRetries: setting({
+    key: 'compaction.retries',
+    fallback: 1,
+    scope: 'window',
+    description: 'How often a summary that failed is asked for again.',
+    expects: 'a whole number of 0 or more',
+    schema: count(0),
+  }),
+  compactionMaxOverflowRetries: setting({
+    key: 'compaction.maxOverflowRetries',
+    fallback: 1,
+    scope: 'window',
+    description: 'How often a step is sent again after the provider found it too long and room was made.',
+    expects: 'a whole number of 0 or more',
+    schema: count(0),
+  }),
+  compactionModelPolicies: setting<readonly CompactionPolicySetting[]>({
+    key: 'compaction.modelPolicies',
+    fallback: [],
+    scope: 'window',
+    description: 'Other values for single models: `[{"model": "my-model", "thresholdRatio": 0.6}]`. An entry may name its `provider`, and set `auto`, `thresholdRatio`, `retainRatio` or `retainTokens`, and `maxTokens`; the first that fits counts.',
+    expects: 'a list of entries, each with a model',
+    schema: z.array(compactionPolicySchema),
+  }),
+  compactionPruneTrigger: setting({
+    key: 'compaction.prune.trigger',
+    fallback: 8_192,
+    scope: 'window',
+    description: 'Characters from which on old tool output is shortened when room is needed.',
+    expects: 'a whole number of 256 or more',
+    schema: count(256),
+  }),
+  compactionPruneHead: setting({
+    key: 'compaction.prune.head',
+    fallback: 4_096,
+    scope: 'window',
+    description: 'Characters that shortened tool output keeps of its beginning.',
+    expects: 'a whole number of 0 or more',
+    schema: count(0),
+  }),
+  compactionPruneTail: setting({
+    key: 'compaction.prune.tail',
+    fallback: 1_024,
+    scope: 'window',
+    description: 'Characters that shortened tool output keeps of its end.',
+    expects: 'a whole number of 0 or more',
+    schema: count(0),
   }),
   uiShowReasoning: setting<'collapsed' | 'open' | 'hidden'>({
     key: 'ui.showReasoning',

@@ -1,0 +1,16 @@
+import { HarnessError } from '../../base/harness-error.ts'
+import type { CompactionErrorCode } from '../log/event.ts'
+
+/** Why room was not made. The talk is as it was before. Source: runtime specification 13. */
+export class CompactionError extends HarnessError<CompactionErrorCode> {}
+
+export const compactionBusy = (cause?: unknown) =>
+  new CompactionError('busy', 'The conversation is being worked on. Wait until Bosun is done, or stop it, then compact.', { cause })
+export const compactionCancelled = () => new CompactionError('cancelled', 'Compacting was stopped. The conversation is as it was.')
+export const compactionChanged = () => new CompactionError('changed', 'The conversation changed while it was summarised, so the summary was not used. Compact again.')
+export const summaryFailed = (reason: string, cause?: unknown) => new CompactionError('summary', `No usable summary was made: ${reason}`, { cause })
+export const commitFailed = (cause: unknown) => new CompactionError('commit', `The summary could not be put in place: ${textOf(cause)}`, { cause })
+export const persistenceFailed = (cause: unknown) =>
+  new CompactionError('persistence', `The conversation was compacted, but that is not on the disk yet: ${textOf(cause)}`, { cause })
+
+const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
