@@ -43,7 +43,7 @@ export interface PointFacts<Name extends PointName> {
  * Source: runtime specification 26. `docs/runtime-contract.md` is written from it.
  */
 export const extensionPoints = {
-  'tools/pre-execute': { kind: 'waterfall', args: 'execution', result: 'allow, deny or ask', onThrow: 'final error of the call, skips post-execute' },
+  'tools/pre-execute': { kind: 'waterfall', args: 'execution', result: 'allow, deny, ask, or rewrite with other arguments', onThrow: 'final error of the call, skips post-execute' },
   'tools/execute': { kind: 'waterfall', args: 'execution, whose signal may be replaced', result: 'result', onThrow: 'final error of the call, skips post-execute' },
   'tools/post-execute': { kind: 'waterfall', args: 'execution, result', result: 'accept (with content or value, contexts) or block', onThrow: 'final error of the call' },
   'tools/result': { kind: 'emit', args: 'execution, result', onThrow: 'contained' },

@@ -40,6 +40,8 @@ function cardsOf(events: readonly SessionEvent[], find: Parameters<typeof presen
   const cards: Json[] = []
   for (const event of events) {
     if (event.type === 'tool/call') calls.set(event.data.callId, { name: event.data.name, args: argumentsFrom(event.data.arguments) })
+    const rewritten = event.type === 'tool/rewritten' ? calls.get(event.data.callId) : undefined
+    if (event.type === 'tool/rewritten' && rewritten) calls.set(event.data.callId, { ...rewritten, args: argumentsFrom(event.data.arguments) })
     // A replacement shows the model less of a result that was drawn already.
     if (event.type !== 'tool/result' || event.surfaceOp !== 'append') continue
     const { content: [block] } = event.data.message

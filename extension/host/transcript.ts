@@ -171,6 +171,9 @@ export class Transcript {
       case 'assistant/message':
         if (event.surfaceOp === 'append' || event.surfaceOp === undefined) this.#assistantMessage(event)
         return
+      case 'tool/rewritten':
+        this.#presentCall(event.data.callId, event.data.arguments)
+        return
       case 'tool/call':
         this.#toolCall(event.data, event)
         return

@@ -109,6 +109,7 @@ export const coreEventTypes = {
   'assistant/chunk': { inside: 'step', fields: { ...place, chunk: 'object' } },
   'assistant/message': { isSurface: true, inside: 'step', fields: { ...place, message: 'assistant-message' } },
   'tool/call': { inside: 'step', fields: { ...place, callId: 'text', name: 'text', arguments: 'text' } },
+  'tool/rewritten': { isIgnorable: true, inside: 'step', fields: { ...place, callId: 'text', arguments: 'text', by: 'text' } },
   'tool/result': { isSurface: true, fields: { ...place, message: 'tool-message' } },
   'request/header': { inside: 'turn', fields: { header: 'object', reason: 'text' } },
   'request/context': { inside: 'turn', fields: { provider: 'text', model: 'text' } },

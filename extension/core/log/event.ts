@@ -35,6 +35,8 @@ export interface EventMap {
     readonly error?: { readonly name: string; readonly code: string }
     readonly meta?: Json
   }
+  /** Ours: the call runs with other arguments than the model gave. `ignorable`. */
+  'tool/rewritten': { readonly turn: number; readonly step: number; readonly callId: string; readonly arguments: string; readonly by: string }
   'request/header': { readonly header: RequestHeader; readonly reason: 'initial' | 'resume' | 'change' }
   'request/context': { readonly provider: string; readonly model: string; readonly contextWindow?: number }
   'session/end-seed': Record<never, never>

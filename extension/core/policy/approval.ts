@@ -22,6 +22,8 @@ export type ApprovalAnswer =
       readonly outcome: 'allowed-once'
       /** One of the request's own `details.always`. */
       readonly rule?: JsonObject
+      /** As the person changed them before allowing; they are validated and judged anew. */
+      readonly arguments?: Json
     }
   | { readonly outcome: 'rejected'; readonly note?: string }
   | { readonly outcome: 'cancelled' | 'unavailable' }

@@ -7,7 +7,7 @@ import type { Workspace } from '../../capabilities/workspace.ts'
 import type { Dispatcher, Plugin } from '../kernel/plugin.ts'
 import type {} from '../loop/points.ts'
 import type {} from '../prompt/system-prompt.ts'
-import type { PreExecuteDecision } from '../tools/definition.ts'
+import type { PreExecuteAnswer, PreExecuteDecision } from '../tools/definition.ts'
 import type {} from '../tools/service.ts'
 import { createApprovals } from './approvals.ts'
 import { createJudge } from './judge.ts'
@@ -62,7 +62,7 @@ export function policyPlugin(parts: PolicyParts): Plugin {
 }
 
 /** Other listeners may only make it stricter. */
-async function stricter(own: PreExecuteDecision, next: () => Promise<PreExecuteDecision>): Promise<PreExecuteDecision> {
+async function stricter(own: PreExecuteDecision, next: () => Promise<PreExecuteAnswer>): Promise<PreExecuteAnswer> {
   if (own.kind === 'deny') return own
   const others = await next()
   return others.kind === 'allow' ? own : others

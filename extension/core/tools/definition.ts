@@ -107,6 +107,9 @@ export type PreExecuteDecision =
   | { readonly kind: 'deny'; readonly reason: string; readonly code?: string }
   | { readonly kind: 'ask'; readonly reason?: string; readonly details?: ApprovalDetails }
 
+/** What a listener may answer: a decision, or other arguments for the call, which are validated, logged and judged anew. `by` says whose they are, in words for person and model. */
+export type PreExecuteAnswer = PreExecuteDecision | { readonly kind: 'rewrite'; readonly arguments: Json; readonly by: string }
+
 /** What the person is shown: the effect first, then the means. Data only. */
 export interface ApprovalDetails {
   readonly effect: string

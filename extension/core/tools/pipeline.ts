@@ -5,6 +5,7 @@ import type { Json } from '../../base/json.ts'
 import { isHarnessError } from '../../base/harness-error.ts'
 import type { ToolContent, UserMessage } from '../log/message.ts'
 import type { ApprovalAnswer } from '../policy/approval.ts'
+import type { Agent } from '../session/agent.ts'
 import { validate } from '../schema/validate.ts'
 import { invalidArguments } from './define-tool.ts'
 import { PresentedError, RESERVED_TOOL_NAME, ToolError } from './definition.ts'
@@ -15,6 +16,7 @@ import type {
   ExecutionToken,
   MutableExecution,
   PostExecuteDecision,
+  PreExecuteAnswer,
   PreExecuteDecision,
   ToolDefinition,
   ToolFailure,
@@ -23,6 +25,9 @@ import type {
 } from './definition.ts'
 import type { ToolRegistry } from './registry.ts'
 import type { StagedExecution } from './service.ts'
+
+/** How often listeners may put other arguments in the place of those that were judged. */
+const MAX_REWRITES = 3
 
 /**
  * One call on its way: validate, pre-execute, guards | execute | post-execute, finalize, observe.
@@ -38,7 +43,7 @@ export class StagedCall implements StagedExecution {
   readonly #finalize: ToolDefinition['finalizeContent']
   /** It may only be called from a program here. */
   readonly #isCollapsed: boolean
-  readonly #exec: Execution
+  #exec: Execution
   readonly #deferred: UserMessage[] = []
   /** Results this call's own body made, which need no second look. */
   readonly #canonical = new WeakSet<ToolResult>()
@@ -129,27 +134,53 @@ export class StagedCall implements StagedExecution {
   }
 
   #wasBodyStarted = false
+  /** The arguments are as the person wrote them when they allowed the call. */
+  #isPersons = false
 
   /** The decision of listeners, then of the person, then of the guards. A result is a denial. */
   async #policy(): Promise<ToolFailure | null> {
-    const allow = (): Promise<PreExecuteDecision> => Promise.resolve({ kind: 'allow' })
+    const allow = (): Promise<PreExecuteAnswer> => Promise.resolve({ kind: 'allow' })
     const { dispatch } = this.#registry
-    const decision = await dispatch.waterfall('tools/pre-execute', this.#scope, [this.#exec], allow)
-    switch (decision.kind) {
-      case 'allow':
-        break
-      case 'deny':
-        return denial(decision.reason, decision.code)
-      case 'ask': {
-        // A call that was cancelled while policy thought is not put before the person.
-        if (this.#isAborted()) return null
-        const refused = await this.#ask(decision)
-        if (refused) return refused
-        break
+    let isAllowed = false
+    for (let round = 0; !isAllowed; round += 1) {
+      const decision = await dispatch.waterfall('tools/pre-execute', this.#scope, [this.#exec], allow)
+      switch (decision.kind) {
+        case 'allow':
+          isAllowed = true
+          break
+        case 'deny':
+          return denial(decision.reason, decision.code)
+        case 'rewrite': {
+          if (round === MAX_REWRITES) return denial(`The arguments of ${this.#exec.name} were rewritten ${MAX_REWRITES} times and are still not settled, so it did not run.`)
+          this.#isPersons = false
+          const refused = this.#rewrite(decision.arguments, decision.by)
+          if (refused) return refused
+          break
+        }
+        case 'ask': {
+          // A call that was cancelled while policy thought is not put before the person.
+          if (this.#isAborted()) return null
+          // What the person wrote themselves a moment ago is not put before them again; only a denial can still stop it.
+          if (this.#isPersons) {
+            isAllowed = true
+            break
+          }
+          const answer = await this.#ask(decision)
+          if (answer === null) return null
+          if ('isError' in answer) return answer
+          if (answer.arguments === undefined || sameJson(answer.arguments, this.#exec.arguments)) {
+            isAllowed = true
+            break
+          }
+          const refused = this.#rewrite(answer.arguments, 'the person')
+          if (refused) return refused
+          this.#isPersons = true
+          break
+        }
+        default:
+          // Listeners are others' code: what is no decision allows nothing.
+          assertNever(decision, 'decision of a tools/pre-execute listener')
       }
-      default:
-        // Listeners are others' code: what is no decision allows nothing.
-        assertNever(decision, 'decision of a tools/pre-execute listener')
     }
     if (this.#isAborted()) return null
     for (const guard of this.#registry.guards(this.#scope)) {
@@ -159,7 +190,32 @@ export class StagedCall implements StagedExecution {
     return null
   }
 
-  async #ask(decision: PreExecuteDecision & { readonly kind: 'ask' }): Promise<ToolFailure | null> {
+  /** The call goes on with other arguments; the log and the model hear of it. A result is a refusal of them. */
+  #rewrite(args: Json, by: string): ToolFailure | null {
+    const { agent, name, callId } = this.#exec
+    let next: Json
+    try {
+      next = snapshotJson(args, 'arguments')
+    } catch (error) {
+      return failureOf(argumentsAreNotJson(name, error))
+    }
+    const exec = Object.freeze({ ...this.#exec, arguments: next })
+    const violations = this.#definition?.validateArguments?.(next) ?? []
+    if (violations.length > 0) return failureOf(new ToolError('INVALID_ARGS', `The arguments of ${name} as ${by} changed them are not valid: ${violations.join('; ')}`))
+    this.#exec = exec
+    const place = agent && openStepOf(agent)
+    if (agent && place && exec.parent === undefined)
+      agent.session.append({ type: 'tool/rewritten', ignorable: true, data: { ...place, callId, arguments: JSON.stringify(next), by } })
+    this.#deferred.push({
+      id: this.#registry.randomId(),
+      role: 'user',
+      content: [{ type: 'text', text: `The arguments of the call ${callId} (${name}) were changed by ${by} before it ran. It ran with: ${JSON.stringify(next)}` }],
+      source: { kind: 'plugin', plugin: 'tools', form: 'notice', summary: `Arguments of ${name} changed by ${by}`.slice(0, 120) },
+    })
+    return null
+  }
+
+  async #ask(decision: PreExecuteDecision & { readonly kind: 'ask' }): Promise<ToolFailure | { readonly arguments?: Json } | null> {
     const { agent, callId, name, arguments: args, signal } = this.#exec
     const approvals = this.#registry.approvals()
     if (!approvals || !agent) {
@@ -174,7 +230,7 @@ export class StagedCall implements StagedExecution {
       ...(decision.reason !== undefined && { reason: decision.reason }),
       ...(decision.details && { details: decision.details }),
     })
-    if (answer.outcome === 'allowed-once') return null
+    if (answer.outcome === 'allowed-once') return answer.arguments === undefined ? {} : { arguments: answer.arguments }
     // The cancel of the call speaks for itself.
     if (answer.outcome === 'cancelled' && this.#isAborted()) return null
     return denial(refusalText(name, answer))
@@ -376,6 +432,18 @@ function refusalText(name: string, answer: ApprovalAnswer): string {
     default:
       throw new TypeError(`An approval ended with the unknown outcome ${JSON.stringify(answer.outcome)}.`)
   }
+}
+
+const sameJson = (left: Json, right: Json): boolean => JSON.stringify(left) === JSON.stringify(right)
+
+/** Where the agent's log stands; undefined outside a step. */
+function openStepOf({ session }: Agent): { readonly turn: number; readonly step: number } | undefined {
+  for (let seq = session.length - 1; seq >= 0; seq -= 1) {
+    const event = session.events(seq, seq + 1)[0]
+    if (event?.type === 'step/start') return event.data
+    if (event?.type === 'step/end' || event?.type === 'turn/end') return undefined
+  }
+  return undefined
 }
 
 const denial = (reason: string, code?: string): ToolFailure =>

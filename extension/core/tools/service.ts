@@ -6,7 +6,7 @@ import type {
   ExecutionRequest,
   MutableExecution,
   PostExecuteDecision,
-  PreExecuteDecision,
+  PreExecuteAnswer,
   ToolDefinition,
   ToolResult,
 } from './definition.ts'
@@ -51,7 +51,7 @@ declare module '../kernel/plugin.ts' {
     tools: Tools
   }
   interface ExtensionPoints {
-    'tools/pre-execute': Waterfall<[exec: Execution], PreExecuteDecision>
+    'tools/pre-execute': Waterfall<[exec: Execution], PreExecuteAnswer>
     'tools/execute': Waterfall<[exec: MutableExecution], ToolResult>
     'tools/post-execute': Waterfall<[exec: Execution, result: ToolResult], PostExecuteDecision>
     'tools/result': Emit<[exec: Execution, result: ToolResult]>

@@ -159,6 +159,17 @@ describe('a turn', () => {
   })
 })
 
+describe('a call with other arguments', () => {
+  it('is in the log beside what the model wrote, before the body runs', async () => {
+    const { say, agent, ctx } = await setUp({ answers: [callTools(look('a')), sayText('ok')] })
+    ctx.on('tools/pre-execute', (exec, next) => (JSON.stringify(exec.arguments) === '{"n":2}' ? next() : { kind: 'rewrite', arguments: { n: 2 }, by: 'a hook' }))
+    await say('go')
+    const events = agent.session.events().filter(({ type }) => type.startsWith('tool/') || type === 'user/message')
+    expect(events.map(({ type }) => type)).toEqual(['user/message', 'tool/call', 'tool/rewritten', 'tool/result', 'user/message'])
+    expect(events[2]).toMatchObject({ ignorable: true, data: { turn: 1, step: 1, callId: 'a', arguments: '{"n":2}', by: 'a hook' } })
+  })
+})
+
 describe('running out of tokens', () => {
   it('drops the calls, dispatches nothing and ends the turn', async () => {
     const { say, story, adapter } = await setUp({ answers: [[...textParts('half'), ...callParts(act('a'), 1), cutOff]] })

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import type { Json } from '../../../../extension/base/json.ts'
 import { HarnessError } from '../../../../extension/base/harness-error.ts'
 import type { UserMessage } from '../../../../extension/core/log/message.ts'
+import type { Agent } from '../../../../extension/core/session/agent.ts'
 import { PresentedError } from '../../../../extension/core/tools/definition.ts'
-import type { BodyExecution, ExecutionRequest, ToolDefinition, ToolResult } from '../../../../extension/core/tools/definition.ts'
+import type { BodyExecution, Execution, ExecutionRequest, PreExecuteAnswer, ToolDefinition, ToolResult } from '../../../../extension/core/tools/definition.ts'
 import { answeringApprovals, createPipelineBench, echoTool } from '../../../support/pipeline-bench.ts'
 
 class SampleError extends HarnessError<'SAMPLE'> {}
@@ -89,6 +91,57 @@ describe('unknown tools', () => {
     undo()
     expect(outcome(await bench.tools.execute(bench.request(listed?.name ?? '', { word: 'hi' })))[0]).toBe('UNKNOWN_TOOL')
   })
+})
+
+describe('other arguments', () => {
+  const once = (args: Json) => {
+    let isDone = false
+    return (_exec: Execution, next: () => Promise<PreExecuteAnswer>): PreExecuteAnswer | Promise<PreExecuteAnswer> => {
+      if (isDone) return next()
+      isDone = true
+      return { kind: 'rewrite', arguments: args, by: 'a hook' }
+    }
+  }
+  it('of a listener are judged anew, and the body and the model get them', async () => {
+    const { ctx, run } = setUp()
+    const judged: Json[] = []
+    ctx.on('tools/pre-execute', once({ word: 'new' }))
+    ctx.on('tools/pre-execute', (exec, next) => (judged.push(exec.arguments), next()))
+    const result = await run()
+    expect([outcome(result), judged]).toEqual([['ok', { word: 'new' }], [{ word: 'new' }]])
+    expect(result.additionalContexts).toMatchObject([{ content: [{ text: expect.stringContaining('changed by a hook before it ran. It ran with: {"word":"new"}') as unknown }] }])
+  })
+  it('that break the schema fail the call, and no body runs', async () => {
+    const { ctx, run } = setUp({ execute: () => { throw new Error('the body ran') } })
+    ctx.on('tools/pre-execute', once({ word: 1 }))
+    expect(outcome(await run())).toEqual(['INVALID_ARGS', expect.stringContaining('as a hook changed them')])
+  })
+  it('may be denied like any', async () => {
+    const { ctx, run } = setUp()
+    ctx.on('tools/pre-execute', once({ word: 'rm' }))
+    ctx.on('tools/pre-execute', (exec, next) => (JSON.stringify(exec.arguments).includes('rm') ? { kind: 'deny', reason: 'no rm' } : next()))
+    expect(outcome(await run())).toEqual(['DENIED', 'no rm'])
+  })
+  it('that never settle deny the call', async () => {
+    const { ctx, run } = setUp()
+    let count = 0
+    ctx.on('tools/pre-execute', () => ({ kind: 'rewrite', arguments: { word: String(count++) }, by: 'a hook' }))
+    expect([outcome(await run())[0], count]).toEqual(['DENIED', 4])
+  })
+
+  const edited = async (args: Json, judge: (args: Json) => PreExecuteAnswer = () => ({ kind: 'ask' })) => {
+    const bench = setUp()
+    const { asked, approvals } = answeringApprovals(() => ({ outcome: 'allowed-once', arguments: args }))
+    bench.ctx.provide('approvals', approvals)
+    bench.ctx.on('tools/pre-execute', (exec) => judge(exec.arguments))
+    const scope = bench.kernel.createScope('agent', null)
+    const agent = { id: 'agent', scope, session: { length: 0 } } as unknown as Agent
+    return [outcome(await bench.run({ agent })), asked.length]
+  }
+  it('of the person run without a second question', async () => expect(await edited({ word: 'mine' })).toEqual([['ok', { word: 'mine' }], 1]))
+  it('of the person are still held to what is denied', async () =>
+    expect(await edited({ word: 'rm' }, (args) => (JSON.stringify(args).includes('rm') ? { kind: 'deny', reason: 'no rm' } : { kind: 'ask' }))).toEqual([['DENIED', 'no rm'], 1]))
+  it('of the person that break the schema fail the call', async () => expect(await edited({ word: 7 })).toEqual([['INVALID_ARGS', expect.stringContaining('as the person changed them')], 1]))
 })
 
 describe('policy', () => {
