@@ -36,6 +36,9 @@ export function matchesHost(pattern: string, host: string): boolean {
 /** It only gets what stands at an address: it follows no redirect, sends no data and writes no file. */
 export function isPlainFetch({ words: [program, ...args] }: ShellCommand): boolean {
   const texts = args.map(({ text }) => text)
+  // Every word that is no option is an address.
+  const isAddressed = operandsOf(args).every((word) => hostsIn(word.guess).length > 0 || bareHost(word).length > 0)
+  if (!isAddressed) return false
   switch (program?.text) {
     case 'curl':
       return texts.every((text, at) => text !== null && (!text.startsWith('-') || curlReading.test(text)) && (!curlValued.test(texts[at - 1] ?? '') || !text.startsWith('@')))
