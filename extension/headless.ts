@@ -131,6 +131,7 @@ function callLine({ ctx }: Application, call: { readonly name: string; readonly 
     card: (shown ?? null) as unknown as Json,
     meta: result?.meta ?? null,
     error: result?.isError ? result.error : null,
+    ...(result?.policy && { policy: { ...result.policy } }),
   }
 }
 

@@ -440,6 +440,7 @@ export class Transcript {
       output: cutMiddle(output),
       error: block.isError ? this.#errorOf(callId, output) : null,
       progress: '',
+      ...(typeof data.policy?.why === 'string' && data.policy.why !== '' && { policy: data.policy.why }),
       endedAt: time,
     })
   }

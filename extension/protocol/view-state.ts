@@ -91,6 +91,8 @@ export interface ToolRow {
   readonly error: string | null
   /** Live tail of a running body; never durable. */
   readonly progress: string
+  /** Why it was allowed or refused, in words; absent where nothing is to be said. */
+  readonly policy?: string
   readonly startedAt: number
   readonly endedAt: number | null
 }

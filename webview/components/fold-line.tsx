@@ -8,6 +8,8 @@ export interface FoldLineProps {
   /** The whole line as words, for the button that opens it. */
   readonly name: string
   readonly text: ComponentChildren
+  /** Shown on hover. */
+  readonly hint?: string | undefined
   readonly outcome?: ComponentChildren
   readonly actions?: ComponentChildren
   readonly isOpen: boolean
@@ -18,11 +20,11 @@ export interface FoldLineProps {
 }
 
 /** A line that says what happened, and opens to show it. */
-export function FoldLine({ icon, isRunning = false, tone = 'plain', name, text, outcome, actions, isOpen, onToggle, children }: FoldLineProps) {
+export function FoldLine({ icon, isRunning = false, tone = 'plain', name, text, hint, outcome, actions, isOpen, onToggle, children }: FoldLineProps) {
   const shown = isRunning ? <Icon name="loading" spin /> : <Icon name={icon} />
   return (
     <div class={`line-block tone-${tone}${isOpen ? ' is-open' : ''}`}>
-      <div class={onToggle === undefined ? 'line' : 'line can-open'} onClick={onToggle}>
+      <div class={onToggle === undefined ? 'line' : 'line can-open'} title={hint} onClick={onToggle}>
         {onToggle === undefined ? (
           <span class="line-icon">{shown}</span>
         ) : (

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json.ts'
 import type { Json } from '../../base/json.ts'
 import type { AssistantMessage, TextBlock, ToolMessage, UserMessage } from './message.ts'
+import type { PolicyGrounds } from '../tools/definition.ts'
 import type { CallConfiguration, Failure, StreamChunk, ToolDeclaration, Usage } from '../model/contract.ts'
 
 /**
@@ -34,6 +35,8 @@ export interface EventMap {
     readonly message: ToolMessage
     readonly error?: { readonly name: string; readonly code: string }
     readonly meta?: Json
+    /** Ours: why it was allowed or refused. */
+    readonly policy?: PolicyGrounds
   }
   /** Ours: the call runs with other arguments than the model gave. `ignorable`. */
   'tool/rewritten': { readonly turn: number; readonly step: number; readonly callId: string; readonly arguments: string; readonly by: string }

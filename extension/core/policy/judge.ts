@@ -8,11 +8,12 @@ import type { Logger } from '../../capabilities/logger.ts'
 import type { SandboxMode } from '../log/event.ts'
 import type { Settings } from '../settings/settings.ts'
 import { settings as specs } from '../settings/specs.ts'
-import type { ApprovalDetails, Execution, PreExecuteDecision } from '../tools/definition.ts'
+import type { ApprovalDetails, Execution, PolicyGrounds, PreExecuteDecision } from '../tools/definition.ts'
 import { alwaysForCommands, alwaysForEdit, alwaysForHosts, alwaysForLine, alwaysForRead, alwaysForText, alwaysForTool } from './always-choices.ts'
 import { absolutePath, isWithin, pathMatcher, relativeTo, styleOf, type PathStyle } from './paths.ts'
 import type { PermissionBook } from './permissions-service.ts'
-import { commandRuleText, matchesCommand, type Rule } from './rules.ts'
+import { commandRuleText, formatRule, matchesCommand, type Rule, type RuleSource } from './rules.ts'
+import { ruleKey } from './session-permissions.ts'
 import { isFedByInput } from './shell/inner-runs.ts'
 import { judgeScript, namedFiles, patternForSecret, type PathWord, type ScriptFacts } from './shell/judge-script.ts'
 import { mayMatchSecret } from './shell/secret-patterns.ts'
@@ -23,7 +24,7 @@ import { hostsIn, hostsOf, isPlainFetch, matchesHost } from './shell/hosts.ts'
 import type { ToolEffect } from './tool-effects.ts'
 
 interface Parts {
-  readonly book: Pick<PermissionBook, 'modeIn' | 'rulesIn' | 'effectOf'>
+  readonly book: Pick<PermissionBook, 'modeIn' | 'capIn' | 'rulesIn' | 'effectOf'>
   readonly settings: Pick<Settings, 'get'>
   readonly workspace: Workspace
   readonly files: Pick<FileSystem, 'resolve'>
@@ -47,7 +48,11 @@ export interface Judge {
 interface Case {
   readonly exec: Execution
   readonly effect: ToolEffect
+  /** `read-only` under a cap, whatever the person chose. */
   readonly mode: SandboxMode
+  /** Why nothing may change, as a refused call is told it. */
+  readonly readOnlyWords: string
+  readonly isCapped: boolean
   readonly rules: readonly Rule[]
   readonly cwd: string
   /** The workspace's folders, links followed; the first is the session's own. */
@@ -62,8 +67,25 @@ interface Place {
   readonly realPath: string
 }
 
+/** Reading in the workspace, which needs no word. */
 const allow: PreExecuteDecision = { kind: 'allow' }
-const deny = (reason: string, code?: string): PreExecuteDecision => ({ kind: 'deny', reason, ...(code !== undefined && { code }) })
+const allowed = (by: PolicyGrounds['by'], why: string): PreExecuteDecision => ({ kind: 'allow', grounds: { by, why } })
+const allowedBy = (rules: readonly Rule[]): PreExecuteDecision => ({ kind: 'allow', grounds: groundsOf(rules) })
+const allowedByMode = allowed('mode', 'Full access asks for nothing but what throws work away.')
+const deny = (by: PolicyGrounds['by'], reason: string, code?: string): PreExecuteDecision => ({ kind: 'deny', reason, grounds: { by, why: reason }, ...(code !== undefined && { code }) })
+
+/** What the rules say, with where each stands. */
+function groundsOf(rules: readonly Rule[]): PolicyGrounds {
+  const known = [...new Map(rules.map((rule) => [ruleKey(formatRule(rule)), rule])).entries()]
+  return { by: 'rule', why: `By ${known.map(([, rule]) => `your rule \`${shown(rule)}\` (${sourceWords[rule.source]})`).join(' and ')}.`, rules: known.map(([key]) => key) }
+}
+
+const sourceWords: Readonly<Record<RuleSource, string>> = {
+  session: 'this session',
+  workspace: 'this workspace',
+  always: 'always',
+  'workspace-settings': 'the settings of the workspace',
+}
 
 export function createJudge(parts: Parts): Judge {
   const { book, settings, workspace, files, machine, shellSyntax, logger } = parts
@@ -84,10 +106,13 @@ export function createJudge(parts: Parts): Judge {
     if (untrusted !== null) return untrusted
     const session = exec.agent?.session
     const folders = await realFolders(session?.header.cwd)
+    const cap = book.capIn(session)
     const whole: Case = {
       exec,
       effect,
-      mode: book.modeIn(session),
+      mode: cap === null ? book.modeIn(session) : 'read-only',
+      readOnlyWords: cap ?? readOnlyWords(exec.name),
+      isCapped: cap !== null,
       rules: book.rulesIn(session).filter((rule) => holdsIn(rule, folders)),
       cwd: session?.header.cwd ?? folders[0] ?? machine.homeFolder,
       folders,
@@ -108,7 +133,7 @@ export function createJudge(parts: Parts): Judge {
 
   function trustOf({ name }: Execution, effect: ToolEffect): PreExecuteDecision | null {
     if (workspace.isTrusted() || effect.kind === 'none' || effect.kind === 'read') return null
-    return deny(`This folder is not trusted, so ${name} is refused; only reading tools work. The person can trust the folder in the editor.`, 'WORKSPACE_UNTRUSTED')
+    return deny('trust', `This folder is not trusted, so ${name} is refused; only reading tools work. The person can trust the folder in the editor.`, 'WORKSPACE_UNTRUSTED')
   }
 
   /** The session's own folder first; a folder that is a link counts as what it leads to. */
@@ -152,7 +177,7 @@ export function createJudge(parts: Parts): Judge {
   function closed(places: readonly Place[]): PreExecuteDecision | null {
     for (const { spelling, path, realPath } of places) {
       const pattern = secretOf(path) ?? secretOf(realPath)
-      if (pattern !== null) return deny(closedWords(spelling, pattern))
+      if (pattern !== null) return deny('secret', closedWords(spelling, pattern))
     }
     return null
   }
@@ -161,8 +186,11 @@ export function createJudge(parts: Parts): Judge {
     const hard = closed(places) ?? ruled(whole, places)
     if (hard !== null) return hard
     const outside = places.find((place) => !isReadable(place.realPath, whole))
-    if (outside === undefined || whole.mode === 'danger-full-access' || isAllowed(whole, places)) return allow
-    if (!workspace.isTrusted()) return deny(`${outside.spelling} is outside of the workspace, and this folder is not trusted.`, 'WORKSPACE_UNTRUSTED')
+    if (outside === undefined) return allow
+    if (whole.mode === 'danger-full-access') return allowedByMode
+    const rules = rulesFor(whole, places)
+    if (rules !== null) return allowedBy(rules)
+    if (!workspace.isTrusted()) return deny('trust', `${outside.spelling} is outside of the workspace, and this folder is not trusted.`, 'WORKSPACE_UNTRUSTED')
     return ask(whole, {
       effect: `Read \`${outside.spelling}\``,
       why: 'It is outside of the workspace.',
@@ -175,11 +203,13 @@ export function createJudge(parts: Parts): Judge {
     judged.set(exec.token, places)
     const hard = closed(places) ?? ruled(whole, places)
     if (hard !== null) return hard
-    if (mode === 'danger-full-access') return allow
-    if (mode === 'read-only') return deny(readOnlyWords(exec.name))
+    if (mode === 'danger-full-access') return allowedByMode
+    if (mode === 'read-only') return deny('mode', whole.readOnlyWords)
     const outside = places.find(({ realPath }) => !isInside(realPath, folders) && !isTemporary(realPath))
     const own = exec.agent === undefined ? undefined : created.get(exec.agent.id)
-    if (isAllowed(whole, places) || places.every(({ realPath }) => own?.has(realPath) === true)) return allow
+    const rules = rulesFor(whole, places)
+    if (rules !== null) return allowedBy(rules)
+    if (places.every(({ realPath }) => own?.has(realPath) === true)) return allowed('person', 'Bosun made this file in this session, with your leave.')
     const [first] = places
     const effect = `${exec.name === 'write' ? 'Write' : 'Change'} \`${first?.spelling ?? ''}\``
     if (outside !== undefined) return ask(whole, { effect, why: 'It is outside of the workspace.' })
@@ -193,7 +223,9 @@ export function createJudge(parts: Parts): Judge {
     const { exec, mode, folders } = whole
     const hard = closed(places) ?? ruled(whole, places, exec.name)
     if (hard !== null) return hard
-    if (mode === 'danger-full-access' || isAllowed(whole, [])) return allow
+    if (mode === 'danger-full-access') return allowedByMode
+    const rules = whole.isCapped ? null : rulesFor(whole, [])
+    if (rules !== null) return allowedBy(rules)
     const details = { effect: `Use the tool \`${exec.name}\``, why: 'Bosun does not know what it does.' }
     // What changes nothing cannot be told from what does, so "always" is not offered where nothing may change.
     return ask(whole, mode === 'read-only' ? details : { ...details, always: alwaysForTool(exec.name, folders[0] ?? null) })
@@ -206,12 +238,12 @@ export function createJudge(parts: Parts): Judge {
     const named = script === null ? effect.command.split(/[^\w.~/\\@+:-]+/) : namedFiles(script)
     for (const text of named) {
       const pattern = secretOf(absolutePath(text, workdir, style))
-      if (pattern !== null) return deny(closedWords(text, pattern))
+      if (pattern !== null) return deny('secret', closedWords(text, pattern))
     }
     const linked = await secretBehind(named, workdir, exec.signal)
     if (linked !== null) return linked
     const broad = script === null ? null : patternForSecret(script, settings.get(specs.permissionsSensitivePaths))
-    if (broad !== null) return deny(`${broad} may stand for what looks like a secret and is closed to every tool. Name the files that you mean.`)
+    if (broad !== null) return deny('secret', `${broad} may stand for what looks like a secret and is closed to every tool. Name the files that you mean.`)
     const commands = script?.commands ?? []
     // Links are followed only where a rule on paths may want to know.
     const isRuledByPath = whole.rules.some((rule) => rule.path !== null && rule.decision !== 'allow' && isForTool(rule, exec.name))
@@ -222,16 +254,17 @@ export function createJudge(parts: Parts): Judge {
     const doubt = facts === null ? 'its syntax cannot be judged' : await doubtAbout(facts, whole, workdir)
     const action = `Run \`${effect.command}\`${workdir === cwd ? '' : ` in ${effect.workdir}`}`
     if (facts !== null && facts.destroys !== null) {
-      if (mode === 'read-only') return deny(readOnlyWords(exec.name))
-      if (doubt === null && isAllowedByWords(whole, effect.command, commands)) return allow
+      if (mode === 'read-only') return deny('mode', whole.readOnlyWords)
+      const words = doubt === null ? ruleForWords(whole, effect.command, commands) : null
+      if (words !== null) return allowedBy([words])
       return ask(whole, { effect: `${action}: ${facts.destroys}`, why: 'Work that is not committed may be lost.', mustAsk: true })
     }
-    if (facts === null && effect.shell === 'bash' && mode !== 'read-only' && forbidsCommands(whole) && !isAllowedAsLine(whole, effect.command)) {
+    if (facts === null && effect.shell === 'bash' && mode !== 'read-only' && forbidsCommands(whole) && ruleForLine(whole, effect.command) === null) {
       return ask(whole, { effect: action, why: 'Its syntax cannot be judged, so it cannot be held against the rules of yours that forbid commands.', mustAsk: true })
     }
-    if (mode === 'danger-full-access') return allow
-    if (facts !== null && doubt === null && facts.acting.length === 0) return allow
-    if (mode === 'read-only') return deny(`${readOnlyWords(exec.name)} This command is not known to only read${doubt === null ? '' : `: ${doubt}`}.`)
+    if (mode === 'danger-full-access') return allowedByMode
+    if (facts !== null && doubt === null && facts.acting.length === 0) return allowed('effect', 'It only reads.')
+    if (mode === 'read-only') return deny('mode', `${whole.readOnlyWords} This command is not known to only read${doubt === null ? '' : `: ${doubt}`}.`)
     return decideActing(whole, { effect, workdir, action, script, facts, doubt })
   }
 
@@ -247,33 +280,38 @@ export function createJudge(parts: Parts): Judge {
   ): Promise<PreExecuteDecision> {
     const { exec, folders } = whole
     const folder = folders[0] ?? null
-    if (isAllowedAsLine(whole, effect.command)) return allow
+    const line = ruleForLine(whole, effect.command)
+    if (line !== null) return allowedBy([line])
     if (effect.shell === 'pwsh') return ask(whole, { effect: action, why: 'Bosun does not take PowerShell apart, so each command that no rule names asks.', always: alwaysForText(exec.name, effect.command, folder) })
     if (facts === null || script === null) return ask(whole, { effect: action, why: 'Its syntax cannot be judged part by part.' })
     const asLine = isLiteral(script) ? alwaysForLine(exec.name, effect.command, folder) : []
     if (doubt !== null) return ask(whole, { effect: action, why: sentence(doubt), always: facts.unclear === null ? asLine : [] })
     const open: ShellCommand[] = []
+    const used: Rule[] = []
     let beyond: string | null = null
     for (const acting of facts.acting) {
       const reason = await whyOpen(acting, whole, { script, facts, workdir })
-      if (reason === null) continue
+      if (typeof reason !== 'string') {
+        used.push(...reason)
+        continue
+      }
       open.push(acting)
       beyond ??= reason === '' ? null : reason
     }
-    if (open.length === 0) return allow
+    if (open.length === 0) return allowedBy(used)
     const names = [...new Set(open.map(({ words: [program] }) => `\`${program?.source ?? ''}\``))]
     const why = beyond === null ? `No rule of yours allows ${names.join(' and ')}.` : sentence(beyond)
     const always = [...alwaysForHosts(exec.name, open, folder), ...(open.some(isFedByInput) || beyond !== null ? [] : alwaysForCommands(exec.name, open, folder))]
     return ask(whole, { effect: action, why, always: always.length > 0 ? always : asLine })
   }
 
-  /** Null when rules allow it, else why the one that fits was not meant for it; empty when none fits. */
-  async function whyOpen(command: ShellCommand, whole: Case, { script, facts, workdir }: { readonly script: ShellScript; readonly facts: ScriptFacts; readonly workdir: string }): Promise<string | null> {
+  /** The rules that allow it, else why the one that fits was not meant for it; empty when none fits. */
+  async function whyOpen(command: ShellCommand, whole: Case, { script, facts, workdir }: { readonly script: ShellScript; readonly facts: ScriptFacts; readonly workdir: string }): Promise<readonly Rule[] | string> {
     const { exec, rules } = whole
     const allowing = rules.filter((rule) => rule.decision === 'allow' && isForTool(rule, exec.name) && rule.path === null)
     const hosts = hostsOf(command)
     const isHostAllowed = (host: string) => allowing.some((rule) => rule.host !== null && matchesHost(rule.host, host))
-    if (isPlainFetch(command) && hosts.length > 0 && hosts.every(isHostAllowed)) return null
+    if (isPlainFetch(command) && hosts.length > 0 && hosts.every(isHostAllowed)) return allowing.filter(({ host }) => host !== null && hosts.some((name) => matchesHost(host, name)))
     const isInside = async (name: string) => {
       const from = [workdir, ...facts.folders.map(({ path }) => absolutePath(path ?? '.', workdir, style))]
       const places = await Promise.all(from.map((folder) => realPath(absolutePath(name, folder, style), folder, exec.signal)))
@@ -282,11 +320,11 @@ export function createJudge(parts: Parts): Judge {
     let reason = ''
     for (const rule of allowing) {
       if (rule.host !== null) continue
-      if (rule.command === null) return null
+      if (rule.command === null) return [rule]
       const fits = matchesCommand(rule.command, command) || (command.written !== undefined && !rule.command.isPrefix && matchesCommand(rule.command, command.written))
       if (!fits) continue
       const beyond = await beyondRule(rule.command, command, { script, isInside, isHostAllowed })
-      if (beyond === null) return null
+      if (beyond === null) return [rule]
       reason = beyond
     }
     return reason
@@ -294,9 +332,9 @@ export function createJudge(parts: Parts): Judge {
 
   const forbidsCommands = ({ exec, rules }: Case) => rules.some((rule) => rule.decision !== 'allow' && isForTool(rule, exec.name) && (rule.command !== null || rule.host !== null))
 
-  /** The person allowed this very line, whatever it does. */
-  const isAllowedAsLine = ({ exec, rules }: Case, command: string) =>
-    rules.some((rule) => rule.decision === 'allow' && isForTool(rule, exec.name) && rule.command?.isPrefix === false && rule.command.words.length === 1 && rule.command.words[0] === command)
+  /** The rule by which the person allowed this very line, whatever it does. */
+  const ruleForLine = ({ exec, rules }: Case, command: string) =>
+    rules.find((rule) => rule.decision === 'allow' && isForTool(rule, exec.name) && rule.command?.isPrefix === false && rule.command.words.length === 1 && rule.command.words[0] === command) ?? null
 
   async function scriptOf(command: string): Promise<ShellScript | null> {
     try {
@@ -326,7 +364,7 @@ export function createJudge(parts: Parts): Judge {
       if (word.path === null || word.isPattern) return `only running tells where it writes (\`${word.source}\`)`
       const places = await placesOf([word.path], workdir, whole.exec.signal)
       const isFree = whole.mode !== 'read-only' && places.every(({ realPath }) => isTemporary(realPath) && !isInside(realPath, whole.folders)) && folders.length === 1
-      const isRuled = whole.mode !== 'read-only' && isAllowed({ ...whole, exec: { ...whole.exec, name: 'write' } }, places)
+      const isRuled = whole.mode !== 'read-only' && rulesFor({ ...whole, exec: { ...whole.exec, name: 'write' } }, places) !== null
       if (!isFree && !isRuled) return `it writes to \`${word.source}\``
     }
     return null
@@ -385,7 +423,10 @@ export function createJudge(parts: Parts): Judge {
 
   function strict(whole: Case, rules: readonly Rule[], subject: string): PreExecuteDecision | null {
     const denying = rules.find(({ decision }) => decision === 'deny')
-    if (denying !== undefined) return deny(`A rule of the person denies this (${shown(denying)}). Do not try it another way; ask what they want instead.`)
+    if (denying !== undefined) {
+      const reason = `A rule of the person denies this (${shown(denying)}). Do not try it another way; ask what they want instead.`
+      return { kind: 'deny', reason, grounds: groundsOf([denying]) }
+    }
     const asking = rules.find(({ decision }) => decision === 'ask')
     if (asking === undefined) return null
     const isReading = whole.effect.kind === 'read' || whole.effect.kind === 'none'
@@ -393,18 +434,21 @@ export function createJudge(parts: Parts): Judge {
     return ask(whole, { effect: whole.effect.kind === 'shell' ? `Run \`${subject}\`` : `Use ${whole.exec.name} on \`${subject}\``, why: `A rule wants to be asked (${shown(asking)}).`, mustAsk: true })
   }
 
-  function isAllowed({ exec, rules, folders }: Case, places: readonly Place[]): boolean {
+  /** Rules that allow a tool on each of its places, or null. */
+  function rulesFor({ exec, rules, folders }: Case, places: readonly Place[]): readonly Rule[] | null {
     const allowing = rules.filter((rule) => rule.decision === 'allow' && rule.command === null && rule.host === null && isForTool(rule, exec.name))
-    if (places.length === 0) return allowing.some(({ path }) => path === null)
     // A rule without a path speaks of the workspace; what is outside has to be named.
-    return places.every((place) => allowing.some(({ path }) => (path === null ? isInside(place.realPath, folders) : fitsPath(path, place, folders))))
+    const found = places.length === 0 ? [allowing.find(({ path }) => path === null)] : places.map((place) => allowing.find(({ path }) => (path === null ? isInside(place.realPath, folders) : fitsPath(path, place, folders))))
+    return found.some((rule) => rule === undefined) ? null : found.filter((rule) => rule !== undefined)
   }
 
-  /** The very words of the whole command stand in a rule; this alone covers what destroys. */
-  function isAllowedByWords({ exec, rules }: Case, command: string, commands: readonly ShellCommand[]): boolean {
-    const exact = rules.filter((rule) => rule.decision === 'allow' && rule.command?.isPrefix === false && isForTool(rule, exec.name))
-    const fits = (one: ShellCommand) => exact.some((rule) => rule.command !== null && matchesCommand(rule.command, one))
-    return exact.some(({ command: rule }) => rule?.words.length === 1 && rule.words[0] === command && commands.length !== 1) || (commands.length === 1 && commands.every(fits))
+  /** The rule in which the very words of the whole command stand; this alone covers what destroys. */
+  function ruleForWords(whole: Case, command: string, commands: readonly ShellCommand[]): Rule | null {
+    const { exec, rules } = whole
+    const [only] = commands
+    const line = ruleForLine(whole, command)
+    if (commands.length !== 1 || only === undefined) return line
+    return rules.find((rule) => rule.decision === 'allow' && rule.command?.isPrefix === false && isForTool(rule, exec.name) && matchesCommand(rule.command, only)) ?? null
   }
 
   /** For a rule that allows: both names of a file must fit, so that a link out of an allowed folder opens nothing. */

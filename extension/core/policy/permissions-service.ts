@@ -27,6 +27,8 @@ interface Parts {
 /** What the policy and the approvals ask beyond the public service. */
 export interface PermissionBook extends Permissions {
   modeIn(session: Session | undefined): SandboxMode
+  /** Words of a cap that holds a session to reading, or null. */
+  capIn(session: Session | undefined): string | null
   policyIn(session: Session): 'ask' | 'never'
   isTurnOpen(session: Session): boolean
   /** Rules that hold in a session: the stored ones and its own. */
@@ -49,6 +51,7 @@ export function createPermissionBook({ source, settings, workspace, machine, log
   const store: RuleStore = createRuleStore(source, logger)
   const agents = new Map<string, Agent>()
   const effects = new Map<string, DescribeEffect>(ownEffects)
+  const caps = new Set<(session: Session) => string | null>()
   const changes = new Emitter<void>((error) => logger.error('A listener for permissions failed.', { error: String(error) }))
   const tell = () => changes.emit()
   const undos = [
@@ -90,7 +93,7 @@ export function createPermissionBook({ source, settings, workspace, machine, log
     select,
     policyIn: (session) => (workspace.isTrusted() ? (fold(session).policy ?? policyOf(modeIn(session))) : 'never'),
     isTurnOpen: (session) => fold(session).isTurnOpen,
-    rulesIn: (session) => [...store.rules(), ...(session === undefined ? [] : ownRules(session).map(parseRule))],
+    rulesIn: (session) => [...store.rules(), ...(session === undefined ? [] : ownRules(session).map((rule) => parseRule(rule, 'session')))],
     rules(sessionId) {
       const session = sessionId === undefined ? undefined : agents.get(sessionId)?.session
       const own = session === undefined ? [] : ownRules(session)
@@ -104,6 +107,22 @@ export function createPermissionBook({ source, settings, workspace, machine, log
         await Promise.all(holders.map(({ session }) => session.flush()))
       } else await store.revoke(listed)
       tell()
+    },
+    uses(sessionId) {
+      const session = agents.get(sessionId)?.session
+      return session === undefined ? new Map<string, number>() : fold(session).uses
+    },
+    cap(cap) {
+      caps.add(cap)
+      return () => void caps.delete(cap)
+    },
+    capIn(session) {
+      if (session === undefined) return null
+      for (const cap of caps) {
+        const words = cap(session)
+        if (words !== null) return words
+      }
+      return null
     },
     declare(tool, describe) {
       if (effects.has(tool)) throw new Error(`The effect of ${tool} is declared already.`)

@@ -1,5 +1,6 @@
 import type { Undo } from '../../base/undo.ts'
 import type { SandboxMode } from '../log/event.ts'
+import type { Session } from '../session/session.ts'
 import type { PermissionRuleSetting } from '../settings/specs.ts'
 import type { RuleScope } from './rules.ts'
 import type { DescribeEffect } from './tool-effects.ts'
@@ -19,6 +20,13 @@ export interface Permissions {
   rules(sessionId?: string): readonly ListedRule[]
   /** Errors: the failure of the settings; a rule of the workspace's settings can only be taken back there (`Error`). */
   revoke(rule: ListedRule): Promise<void>
+  /** How often each rule had a say in a session, by its JSON text. */
+  uses(sessionId: string): ReadonlyMap<string, number>
+  /**
+   * Hold sessions to reading for as long as `cap` gives words, which the refused call is told; plan mode is one.
+   * What the person chose stays and comes back with the end of the cap.
+   */
+  cap(cap: (session: Session) => string | null): Undo
   /** Say what the calls of a tool would do; without it each one asks. Errors: `Error` when the tool is declared already. */
   declare(tool: string, describe: DescribeEffect): Undo
   onDidChange(listener: () => void): Undo

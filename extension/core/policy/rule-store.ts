@@ -26,7 +26,7 @@ export function createRuleStore(source: SettingsSource, logger: Logger): RuleSto
     // A repository may forbid; it may not allow itself anything.
     const repository = entriesOf(workspace).flatMap((entry) => read(entry, true, logger))
     const listed = [...person, ...repository.filter(({ rule }) => rule.decision !== 'allow')]
-    known = { text, listed, rules: listed.map(({ rule }) => parseRule(rule)) }
+    known = { text, listed, rules: listed.map(parsed) }
     return known
   }
 
@@ -48,19 +48,22 @@ export function createRuleStore(source: SettingsSource, logger: Logger): RuleSto
   }
 }
 
+/** A rule as it is judged by, with where it stands. */
+export const parsed = ({ rule, scope, isFromWorkspace }: Pick<ListedRule, 'rule' | 'scope' | 'isFromWorkspace'>): Rule => parseRule(rule, isFromWorkspace ? 'workspace-settings' : scope)
+
 /** A rule in words. */
 export function ruleText(rule: PermissionRuleSetting): string {
-  const { tool, command, path, host, folder, decision } = parseRule(rule)
+  const { tool, command, path, host, folder, decision } = parseRule(rule, 'always')
   const what = command !== null ? `\`${commandRuleText(command)}\`` : path !== null ? `${tool} in ${path}` : host !== null ? `${tool} to reach ${host}` : tool === '*' ? 'every tool' : tool
   const verb = { allow: 'Allow', ask: 'Ask before', deny: 'Deny' }[decision]
   return `${verb} ${what}${folder === null ? '' : ` in ${folder}`}`
 }
 
 function read(entry: unknown, isFromWorkspace: boolean, logger: Logger): readonly ListedRule[] {
-  const parsed = permissionRuleSchema.safeParse(entry)
+  const outcome = permissionRuleSchema.safeParse(entry)
   try {
-    if (!parsed.success) throw parsed.error
-    const rule = parsed.data
+    if (!outcome.success) throw outcome.error
+    const rule = outcome.data
     return [{ text: ruleText(rule), scope: rule.folder === undefined ? 'always' : 'workspace', isFromWorkspace, rule }]
   } catch {
     // The settings service tells the person; here the rule just does not hold.
@@ -72,7 +75,7 @@ function read(entry: unknown, isFromWorkspace: boolean, logger: Logger): readonl
 const entriesOf = (raw: unknown): readonly unknown[] => (Array.isArray(raw) ? (raw as readonly unknown[]) : [])
 
 function sameRule(entry: unknown, rule: PermissionRuleSetting): boolean {
-  const parsed = permissionRuleSchema.safeParse(entry)
-  if (!parsed.success) return false
-  return (['tool', 'match', 'path', 'host', 'folder', 'decision'] as const).every((key) => parsed.data[key] === rule[key])
+  const outcome = permissionRuleSchema.safeParse(entry)
+  if (!outcome.success) return false
+  return (['tool', 'match', 'path', 'host', 'folder', 'decision'] as const).every((key) => outcome.data[key] === rule[key])
 }

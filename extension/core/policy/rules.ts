@@ -15,6 +15,8 @@ export interface Rule {
   /** The folder whose sessions it holds in; null: all. */
   readonly folder: string | null
   readonly decision: 'allow' | 'ask' | 'deny'
+  /** Who keeps it. */
+  readonly source: RuleSource
 }
 
 export interface CommandRule {
@@ -25,6 +27,9 @@ export interface CommandRule {
 
 /** How long a rule holds: until the session ends, in this workspace, or always. */
 export type RuleScope = 'session' | 'workspace' | 'always'
+
+/** Where a rule stands; the settings of a workspace may only tighten. */
+export type RuleSource = RuleScope | 'workspace-settings'
 
 /** Rules that one answer makes. */
 export interface RuleChoice {
@@ -38,8 +43,8 @@ export const ruleChoiceSchema = z.strictObject({
 })
 
 /** Errors: `TypeError` for a `match` that is no list of words. */
-export function parseRule({ tool, match, path, host, folder, decision }: PermissionRuleSetting): Rule {
-  return { tool, decision, command: match === undefined ? null : parseMatch(match), path: path ?? null, host: host ?? null, folder: folder ?? null }
+export function parseRule({ tool, match, path, host, folder, decision }: PermissionRuleSetting, source: RuleSource): Rule {
+  return { tool, decision, source, command: match === undefined ? null : parseMatch(match), path: path ?? null, host: host ?? null, folder: folder ?? null }
 }
 
 export function formatRule({ tool, command, path, host, folder, decision }: Rule): PermissionRuleSetting {

@@ -12,6 +12,8 @@ export interface SessionPermissions {
   /** Standing answers until the session ends. */
   rules: readonly PermissionRuleSetting[]
   isTurnOpen: boolean
+  /** How often each rule had a say, by its JSON text. */
+  readonly uses: Map<string, number>
 }
 
 /** Folds each session's log as far as it has come; a call reads only what is new since the last one. */
@@ -20,14 +22,14 @@ export function createPermissionFold(): (session: Session) => SessionPermissions
   return (session) => {
     let fold = folds.get(session)
     if (fold === undefined) {
-      fold = { state: { rules: [], isTurnOpen: false }, seen: 0 }
+      fold = { state: { rules: [], isTurnOpen: false, uses: new Map() }, seen: 0 }
       folds.set(session, fold)
     }
     if (fold.seen < session.length) {
       const { seedLength = 0 } = session.header
       for (const event of session.events(fold.seen)) {
         // A fork is another session: answers that held until the end of its parent's are not its own.
-        if (event.type !== 'approval/decided' || event.seq >= seedLength) step(fold.state, event)
+        if ((event.type !== 'approval/decided' && event.type !== 'tool/result') || event.seq >= seedLength) step(fold.state, event)
       }
       fold.seen = session.length
     }
@@ -54,6 +56,9 @@ function step(state: SessionPermissions, event: SessionEvent): void {
       break
     case 'approval/decided':
       state.rules = [...state.rules, ...sessionRules(event.data.rule)]
+      break
+    case 'tool/result':
+      for (const rule of event.data.policy?.rules ?? []) state.uses.set(rule, (state.uses.get(rule) ?? 0) + 1)
       break
     case 'permission/rule-revoked':
       state.rules = state.rules.filter((rule) => ruleKey(rule) !== event.data.rule)

@@ -91,6 +91,8 @@ export interface ToolSuccess {
   readonly value: Json
   readonly content: readonly ToolContent[]
   readonly meta?: Json
+  /** Set by the pipeline. */
+  readonly policy?: PolicyGrounds
   readonly additionalContexts?: readonly UserMessage[]
   readonly concludesTurn?: true
 }
@@ -99,12 +101,22 @@ export interface ToolFailure {
   readonly error: { readonly message: string; readonly info?: { readonly name: string; readonly code: string } }
   readonly content: readonly ToolContent[]
   readonly meta?: Json
+  /** Set by the pipeline. */
+  readonly policy?: PolicyGrounds
   readonly additionalContexts?: readonly UserMessage[]
 }
 
+/** Who or what let a call run or stopped it, for people: kept with its result. Left out where reading in the workspace needs no word. */
+export interface PolicyGrounds {
+  readonly by: 'trust' | 'secret' | 'mode' | 'rule' | 'person' | 'guard' | 'effect'
+  readonly why: string
+  /** The rules that had a say, as their JSON texts. */
+  readonly rules?: readonly string[]
+}
+
 export type PreExecuteDecision =
-  | { readonly kind: 'allow' }
-  | { readonly kind: 'deny'; readonly reason: string; readonly code?: string }
+  | { readonly kind: 'allow'; readonly grounds?: PolicyGrounds }
+  | { readonly kind: 'deny'; readonly reason: string; readonly code?: string; readonly grounds?: PolicyGrounds }
   | { readonly kind: 'ask'; readonly reason?: string; readonly details?: ApprovalDetails }
 
 /** What a listener may answer: a decision, or other arguments for the call, which are validated, logged and judged anew. `by` says whose they are, in words for person and model. */

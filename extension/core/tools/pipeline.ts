@@ -10,6 +10,7 @@ import { validate } from '../schema/validate.ts'
 import { invalidArguments } from './define-tool.ts'
 import { PresentedError, RESERVED_TOOL_NAME, ToolError } from './definition.ts'
 import type {
+  PolicyGrounds,
   BodyExecution,
   Execution,
   ExecutionRequest,
@@ -128,7 +129,8 @@ export class StagedCall implements StagedExecution {
         this.#result = failureOf(error)
       }
     }
-    const result = deepFreeze(this.#finalized(this.#outcome()))
+    const final = this.#finalized(this.#outcome())
+    const result = deepFreeze(this.#grounds === undefined ? final : { ...final, policy: this.#grounds })
     dispatch.emit('tools/result', this.#scope, [this.#exec, result])
     return result
   }
@@ -136,6 +138,7 @@ export class StagedCall implements StagedExecution {
   #wasBodyStarted = false
   /** The arguments are as the person wrote them when they allowed the call. */
   #isPersons = false
+  #grounds: PolicyGrounds | undefined
 
   /** The decision of listeners, then of the person, then of the guards. A result is a denial. */
   async #policy(): Promise<ToolFailure | null> {
@@ -147,8 +150,10 @@ export class StagedCall implements StagedExecution {
       switch (decision.kind) {
         case 'allow':
           isAllowed = true
+          if (!this.#isPersons) this.#grounds = decision.grounds
           break
         case 'deny':
+          this.#grounds = decision.grounds
           return denial(decision.reason, decision.code)
         case 'rewrite': {
           if (round === MAX_REWRITES) return denial(`The arguments of ${this.#exec.name} were rewritten ${MAX_REWRITES} times and are still not settled, so it did not run.`)
@@ -185,7 +190,9 @@ export class StagedCall implements StagedExecution {
     if (this.#isAborted()) return null
     for (const guard of this.#registry.guards(this.#scope)) {
       const reason = guard(this.#exec)
-      if (reason !== undefined) return denial(reason)
+      if (reason === undefined) continue
+      this.#grounds = { by: 'guard', why: reason }
+      return denial(reason)
     }
     return null
   }
@@ -230,6 +237,8 @@ export class StagedCall implements StagedExecution {
       ...(decision.reason !== undefined && { reason: decision.reason }),
       ...(decision.details && { details: decision.details }),
     })
+    const why = decision.details?.why ?? decision.reason ?? ''
+    this.#grounds = { by: 'person', why: `${why}${why === '' ? '' : ' '}${answerWords(answer)}` }
     if (answer.outcome === 'allowed-once') return answer.arguments === undefined ? {} : { arguments: answer.arguments }
     // The cancel of the call speaks for itself.
     if (answer.outcome === 'cancelled' && this.#isAborted()) return null
@@ -417,6 +426,17 @@ function withContexts(result: ToolResult, contexts: readonly UserMessage[]): Too
   const copy: { additionalContexts?: readonly UserMessage[] } & ToolResult = { ...result }
   delete copy.additionalContexts
   return copy
+}
+
+function answerWords(answer: ApprovalAnswer): string {
+  switch (answer.outcome) {
+    case 'allowed-once':
+      return answer.rule === undefined ? 'You allowed it once.' : 'You allowed it and kept a rule.'
+    case 'rejected':
+      return 'You refused.'
+    default:
+      return 'Nobody answered.'
+  }
 }
 
 function refusalText(name: string, answer: ApprovalAnswer): string {

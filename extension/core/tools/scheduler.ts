@@ -181,6 +181,7 @@ function appendResult({ append, turn, step, newMessageId }: ToolBatch, call: Too
       },
       ...(info && { error: info }),
       ...(result.meta !== undefined && { meta: result.meta }),
+      ...(result.policy && { policy: result.policy }),
     },
   })
 }

@@ -9,6 +9,7 @@ import { CardContents } from '../../cards/generic-card.tsx'
 import { BodyText } from '../../cards/body-text.tsx'
 import { t } from '../../l10n.ts'
 import { useApp } from '../app-context.ts'
+import { CodeText } from '../code-text.tsx'
 import { Icon } from '../icon.tsx'
 import { Menu, MenuAnchor } from '../menu.tsx'
 
@@ -68,7 +69,7 @@ function Approval({ approval }: { readonly approval: ApprovalView }) {
       {(why !== '' || who !== null) && (
         <div class="approval-why" dir="auto">
           {who !== null && `${t('For {0}.', who)} `}
-          <Why text={why} />
+          <CodeText text={why} />
         </div>
       )}
       {isDenying.value ? (
@@ -105,9 +106,6 @@ function Approval({ approval }: { readonly approval: ApprovalView }) {
     </div>
   )
 }
-
-/** Names of programs and files stand as code. */
-const Why = ({ text }: { readonly text: string }) => <>{text.split('`').map((part, index) => (index % 2 === 0 ? part : <code dir="ltr">{part}</code>))}</>
 
 function Effect({ text }: { readonly text: string }) {
   const marked = markedCode(text)

@@ -9,7 +9,9 @@ import type { RowEntry } from '../../store/chat-store.ts'
 import { formatSeconds } from '../../text/format.ts'
 import { changedPaths, plainLine, toolLine, type Outcome } from '../../text/tool-line.ts'
 import { useApp } from '../app-context.ts'
+import { CodeText } from '../code-text.tsx'
 import { FoldLine } from '../fold-line.tsx'
+import { Icon } from '../icon.tsx'
 import { IconButton } from '../icon-button.tsx'
 import { LineSentence, OutcomeText } from '../sentence.tsx'
 
@@ -30,6 +32,7 @@ export function ToolRowView({ entry }: { readonly entry: RowEntry }) {
         isRunning={isRunning}
         tone={row.state === 'failed' ? 'bad' : 'plain'}
         name={plainLine(line)}
+        hint={row.policy?.replaceAll('`', '')}
         text={<LineSentence text={line.sentence} parts={line.parts} />}
         outcome={
           <>
@@ -47,6 +50,14 @@ export function ToolRowView({ entry }: { readonly entry: RowEntry }) {
         onToggle={() => ui.setOpen(row.id, !isOpen)}
       >
         <CardBody row={row} />
+        {row.policy !== undefined && row.policy !== row.error && (
+          <div class="line-policy" dir="auto">
+            <Icon name="shield" />
+            <span>
+              <CodeText text={row.policy} />
+            </span>
+          </div>
+        )}
       </FoldLine>
       {hasFailed && row.error !== null && (
         <div class={row.state === 'failed' ? 'line-error' : 'line-error is-denied'} dir="auto">

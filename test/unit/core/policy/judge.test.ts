@@ -433,3 +433,24 @@ describe('“Always allow…” means', () => {
     for (const { rule } of always) expect(brief(await setUp({ rules: rule['rules'] as never }).decide(tool, args))).toBe('allow')
   })
 })
+
+describe('a decision says why', () => {
+  const npm = { tool: 'bash', match: 'npm test *', decision: 'allow' } as const
+  const rows: readonly [tool: string, args: Json, world: World, by: string | undefined, why: string][] = [
+    ['read', { file_path: 'a' }, {}, undefined, ''],
+    ['bash', { command: 'ls' }, {}, 'effect', 'It only reads.'],
+    ['bash', { command: 'npm test' }, { rules: [npm] }, 'rule', 'By your rule `allow bash npm test …` (always).'],
+    ['bash', { command: 'npm test && make' }, { rules: [npm, { tool: 'bash', match: 'make', folder: '/home/me', decision: 'allow' }] }, 'rule', 'By your rule `allow bash npm test …` (always) and your rule `allow bash make` (this workspace).'],
+    ['bash', { command: 'npm test' }, { workspaceRules: [{ ...npm, decision: 'deny' }] }, 'rule', 'By your rule `deny bash npm test …` (the settings of the workspace).'],
+    ['bash', { command: 'npm test' }, { mode: 'danger-full-access' }, 'mode', 'Full access asks for nothing but what throws work away.'],
+    ['edit', { file_path: 'a' }, { mode: 'read-only' }, 'mode', 'The session is read-only'],
+    ['edit', { file_path: 'a' }, { isTrusted: false }, 'trust', 'This folder is not trusted'],
+    ['edit', { file_path: '.env' }, {}, 'secret', '.env looks like a secret'],
+    ['edit', { file_path: 'a' }, { rules: [{ tool: 'edit', path: '**', decision: 'allow' }] }, 'rule', 'By your rule `allow edit **` (always).'],
+  ]
+  it.each(rows)('%s %j in %j: %s', async (tool, args, world, by, why) => {
+    const decision = await setUp(world).decide(tool, args)
+    const grounds = decision.kind === 'ask' ? undefined : decision.grounds
+    expect([grounds?.by, grounds?.why ?? '']).toEqual([by, expect.stringContaining(why)])
+  })
+})

@@ -41,7 +41,8 @@ describe('a rule', () => {
   const rows = [
     { tool: 'bash', decision: 'allow' },
     { tool: 'bash', match: 'npm test *', decision: 'deny' },
+    { tool: 'bash', host: '*.example.test', decision: 'allow' },
     { tool: 'edit', path: 'src/**', folder: '/w', decision: 'ask' },
   ] as const
-  it.each(rows)('is the same after reading and writing: %j', (rule) => expect(formatRule(parseRule(rule))).toEqual(rule))
+  it.each(rows)('is the same after reading and writing: %j', (rule) => expect(formatRule(parseRule(rule, 'always'))).toEqual(rule))
 })
