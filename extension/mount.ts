@@ -35,7 +35,7 @@ import { observationPlugin } from './features/observation/plugin.ts'
 import { questionsPlugin } from './features/questions/plugin.ts'
 import { todoPlugin } from './features/todo/projection.ts'
 import { createEditorAdapter } from './models/editor/adapter.ts'
-import { createOpenAiCompatibleAdapter } from './models/openai-compatible/adapter.ts'
+import { createProviderAdapter } from './models/provider-adapter.ts'
 import { createScriptedTour } from './models/scripted-tour/adapter.ts'
 import { fileTools } from './tools/files/plugin.ts'
 import { jobTools } from './tools/jobs/plugin.ts'
@@ -79,7 +79,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
       builtIn: [createScriptedTour({ clock }), ...adapters],
       modelFile: { files, path: `${machine.homeFolder}/.bosun/models.json` },
       createAdapter: (config) =>
-        createOpenAiCompatibleAdapter({
+        createProviderAdapter({
           config, http: world.http, secrets: world.secrets, clock, logger, idleTimeoutMs: setting('llmIdleTimeoutMs'),
         }),
     }),

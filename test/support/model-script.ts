@@ -36,7 +36,10 @@ export interface StreamAnswer {
 
 export type ScriptPart =
   | { readonly text: string }
-  | { readonly reasoning: string; readonly key?: 'reasoning_content' | 'reasoning' }
+  /** With `signature` where the protocol signs: Anthropic's, OpenAI's encrypted content, Google's on the part after the thought. */
+  | { readonly reasoning: string; readonly key?: 'reasoning_content' | 'reasoning'; readonly signature?: string }
+  /** Thought that nobody may read; Anthropic only. */
+  | { readonly redacted: string }
   /** The deltas of the calls are mixed when `interleaved`. */
   | { readonly toolCalls: readonly ScriptToolCall[]; readonly interleaved?: boolean }
   /** Sent as it is, such as `data: {broken\n\n`. */
@@ -58,6 +61,8 @@ export interface ScriptUsage {
   readonly promptTokens: number
   readonly completionTokens: number
   readonly cachedTokens?: number
+  /** Of the prompt too; only Anthropic tells. */
+  readonly cacheWriteTokens?: number
   readonly reasoningTokens?: number
 }
 

@@ -1,23 +1,20 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import {
-  failures,
-  textOf,
-  type Answer,
-  type ChatMessage,
-  type ChatRequest,
-  type ErrorAnswer,
-  type ModelScript,
-  type ScriptPart,
-  type ScriptStep,
-  type ScriptToolCall,
-  type ScriptUsage,
-  type StreamAnswer,
-} from './model-script.ts'
+import type { WireApi } from '../../extension/core/model/provider-config.ts'
+import { textOf, type Answer, type ChatRequest, type ErrorAnswer, type ModelScript, type ScriptStep, type StreamAnswer } from './model-script.ts'
+import { anthropicServer } from './wires/anthropic.ts'
+import { openAiCompatibleServer } from './wires/openai-compatible.ts'
+import type { ServerWire } from './wires/server-wire.ts'
 
-/** A loopback server that speaks the OpenAI-compatible streaming wire format and plays a script. */
+/** How the server speaks each protocol. */
+export const serverWires = {
+  'openai-compatible': openAiCompatibleServer,
+  anthropic: anthropicServer,
+} satisfies Record<WireApi, ServerWire>
+
+/** A loopback server that speaks a provider's streaming wire format and plays a script. */
 export interface ModelServer {
-  /** Base URL with `/v1`. */
+  /** Base URL with its version, such as `/v1`. */
   readonly url: string
   readonly port: number
   /** Every request, byte for byte, in order of arrival. */
@@ -44,8 +41,11 @@ export interface RecordedRequest {
 
 const MAX_BODY_BYTES = 64_000_000
 
-/** Start the server on 127.0.0.1. Port 0 takes a free one. */
-export async function startModelServer(script: ModelScript, options: { readonly port?: number } = {}): Promise<ModelServer> {
+/** Start the server on 127.0.0.1. Port 0 takes a free one; without `api` it speaks chat completions. */
+export async function startModelServer(script: ModelScript, options: { readonly port?: number; readonly api?: WireApi } = {}): Promise<ModelServer> {
+  const wire: ServerWire = serverWires[options.api ?? 'openai-compatible']
+  const isChat = ({ path }: RecordedRequest): boolean => wire.isChat(belowRoot(path))
+  const belowRoot = (path: string) => (path.startsWith(`${wire.root}/`) ? path.slice(wire.root.length).replace(/\?.*$/, '') : '')
   let player = createPlayer(script)
   const requests: RecordedRequest[] = []
   const server = createServer((incoming, response) => {
@@ -69,19 +69,18 @@ export async function startModelServer(script: ModelScript, options: { readonly 
       if (!response.writableEnded) record.wasAborted = true
     })
     const current = player
-    if (current.script.apiKey !== undefined && incoming.headers.authorization !== `Bearer ${current.script.apiKey}`)
-      return sendError(response, failures.wrongKey)
-    if (record.method === 'GET' && record.path === '/v1/models') return sendModels(response, current.script)
-    if (record.method !== 'POST' || record.path !== '/v1/chat/completions')
+    if (current.script.apiKey !== undefined && wire.keyOf(incoming.headers) !== current.script.apiKey) return sendError(response, wire.failures.wrongKey)
+    const path = belowRoot(record.path)
+    if (record.method === 'GET' && path === wire.modelsPath) return sendJson(response, wire.modelList(current.script.models ?? ['scripted']))
+    if (record.method !== 'POST' || !wire.isChat(path))
       return sendError(response, { status: 404, body: { error: { message: `Unknown request URL: ${record.method} ${record.path}.` } } })
 
-    const request = readChat(body, current.count())
-    if (current.script.models !== undefined && !current.script.models.includes(request.model))
-      return sendError(response, failures.unknownModel(request.model))
+    const request = wire.read(body, path, current.count())
+    if (current.script.models !== undefined && !current.script.models.includes(request.model)) return sendError(response, wire.failures.unknownModel(request.model))
     const chosen = isForTitle(record) ? titleAnswer : current.next(request)
     if ('status' in chosen) return sendError(response, chosen)
     if ('hang' in chosen) return hang(response, chosen.hang)
-    return stream(response, request, chosen)
+    return stream(response, wire, { request, answer: chosen })
   }
 
   await new Promise<void>((resolve, reject) => {
@@ -90,7 +89,7 @@ export async function startModelServer(script: ModelScript, options: { readonly 
   })
   const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}/v1`,
+    url: `http://127.0.0.1:${port}${wire.root}`,
     port,
     requests,
     chats: () => requests.filter((request) => isChat(request) && !isForTitle(request)),
@@ -117,11 +116,9 @@ export function sharedPrefixLength(a: string, b: string): number {
   return length
 }
 
-const isChat = ({ path }: RecordedRequest): boolean => path.endsWith('/chat/completions')
-
 /** No tools, and few tokens for the answer: what no turn of an agent sends. */
 function isForTitle({ body }: RecordedRequest): boolean {
-  return body.includes('"max_tokens":64,') && !body.includes('"tools":[')
+  return /"(max_tokens|max_output_tokens|maxOutputTokens)":64\b/.test(body) && !body.includes('"tools":[')
 }
 
 const titleAnswer: Answer = { parts: [{ text: 'A title from the model' }] }
@@ -160,107 +157,29 @@ function fits({ when }: ScriptStep, request: ChatRequest): boolean {
   return new RegExp(when).test(textOf(request.messages.at(-1)))
 }
 
-function readChat(body: string, index: number): ChatRequest {
-  const json = JSON.parse(body) as Record<string, unknown>
-  const messages = Array.isArray(json['messages']) ? (json['messages'] as readonly ChatMessage[]) : []
-  return { index, length: body.length, json, messages, model: typeof json['model'] === 'string' ? json['model'] : '' }
-}
-
-async function stream(response: ServerResponse, request: ChatRequest, answer: StreamAnswer): Promise<void> {
+async function stream(response: ServerResponse, wire: ServerWire, { request, answer }: { readonly request: ChatRequest; readonly answer: StreamAnswer }): Promise<void> {
   response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache',
-    'x-request-id': `scripted-${request.index}`,
+    [wire.requestIdHeader]: `scripted-${request.index}`,
   })
   response.flushHeaders()
-  const length = Math.max(1, answer.chunkLength ?? 11)
-  const head = { id: `chatcmpl-${request.index}`, object: 'chat.completion.chunk', created: 1_700_000_000, model: request.model }
-  let hasCalls = false
-  let callCount = 0
-
-  const write = async (text: string) => {
+  for (const frame of wire.frames(request, answer)) {
+    if (response.destroyed) return
+    if (typeof frame !== 'string') {
+      if ('cut' in frame) return cut(response)
+      await sleep(frame.waitMs)
+      continue
+    }
     if (answer.chunkDelayMs !== undefined) await sleep(answer.chunkDelayMs)
     if (response.destroyed) return
-    if (!response.write(text)) await new Promise<void>((resolve) => void response.once('drain', resolve).once('close', resolve))
+    if (!response.write(frame)) await new Promise<void>((resolve) => void response.once('drain', resolve).once('close', resolve))
   }
-  const send = (value: unknown) => write(`data: ${JSON.stringify(value)}\n\n`)
-  const delta = (delta: unknown, finish: string | null = null) =>
-    send({ ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] })
-
-  await delta({ role: 'assistant', content: '' })
-  for (const part of answer.parts ?? []) {
-    if (response.destroyed) return
-    if ('text' in part) for (const piece of pieces(part.text, length)) await delta({ content: piece })
-    else if ('reasoning' in part)
-      for (const piece of pieces(part.reasoning, length)) await delta({ [part.key ?? 'reasoning_content']: piece })
-    else if ('toolCalls' in part) {
-      hasCalls = true
-      for (const piece of callDeltas(part, request, callCount, length)) await delta({ tool_calls: [piece] })
-      callCount += part.toolCalls.length
-    } else if ('raw' in part) await write(part.raw)
-    else if ('waitMs' in part) await sleep(part.waitMs)
-    else return cut(response)
-  }
-  if (answer.finish !== null) await delta({}, answer.finish ?? (hasCalls ? 'tool_calls' : 'stop'))
-  if (answer.usage !== null) await send({ ...head, choices: [], usage: wireUsage(answer.usage ?? guessUsage(request, answer)) })
-  if (answer.done !== false) await write('data: [DONE]\n\n')
   response.end()
 }
 
-/** Deltas of the calls of one part: id and name with the first, the arguments in pieces after it. */
-function callDeltas(
-  part: Extract<ScriptPart, { toolCalls: unknown }>,
-  request: ChatRequest,
-  firstIndex: number,
-  length: number,
-): readonly unknown[] {
-  const perCall = part.toolCalls.map((call, offset) => {
-    const index = firstIndex + offset
-    const id = call.id === undefined ? `call_${request.index}_${index}` : call.id
-    const first = { index, ...(id === null ? {} : { id }), type: 'function', function: { name: call.name, arguments: '' } }
-    return [first, ...pieces(argumentsOf(call, request), length).map((piece) => ({ index, function: { arguments: piece } }))]
-  })
-  if (part.interleaved !== true) return perCall.flat()
-  const longest = Math.max(...perCall.map(({ length }) => length))
-  return Array.from({ length: longest }, (_, at) => perCall.flatMap((deltas) => (at < deltas.length ? [deltas[at]] : []))).flat()
-}
-
-function argumentsOf(call: ScriptToolCall, request: ChatRequest): string {
-  if (typeof call.arguments === 'string') return call.arguments
-  const last = textOf(request.messages.at(-1))
-  return JSON.stringify(call.arguments, (_key, value: unknown) =>
-    typeof value === 'string'
-      ? value.replace(/\{\{match:(.*?)\}\}/g, (_whole, pattern: string) => new RegExp(pattern).exec(last)?.[1] ?? '')
-      : value,
-  )
-}
-
-function pieces(text: string, length: number): readonly string[] {
-  const result: string[] = []
-  for (let at = 0; at < text.length; at += length) result.push(text.slice(at, at + length))
-  return result
-}
-
-function guessUsage(request: ChatRequest, answer: StreamAnswer): ScriptUsage {
-  return {
-    promptTokens: Math.ceil(request.length / 4),
-    completionTokens: Math.max(1, Math.ceil(JSON.stringify(answer.parts ?? []).length / 4)),
-  }
-}
-
-function wireUsage({ promptTokens, completionTokens, cachedTokens, reasoningTokens }: ScriptUsage): unknown {
-  return {
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: promptTokens + completionTokens,
-    ...(cachedTokens === undefined ? {} : { prompt_tokens_details: { cached_tokens: cachedTokens } }),
-    ...(reasoningTokens === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
-  }
-}
-
-function sendModels(response: ServerResponse, script: ModelScript): void {
-  const data = (script.models ?? ['scripted']).map((id) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'script' }))
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ object: 'list', data }))
+function sendJson(response: ServerResponse, value: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }
 
 function sendError(response: ServerResponse, { status, headers, body }: ErrorAnswer): void {

@@ -2,7 +2,7 @@ import type { ModelFactsSetting, ProviderSetting } from '../settings/specs.ts'
 import type { RetryPolicy } from './contract.ts'
 import { overridesFor, factsFrom, type ModelOverrides } from './model-overrides.ts'
 import type { ModelFacts, ProviderConfig } from './provider-config.ts'
-import { fallbackFacts, providerTable, type ProviderRow } from './provider-table.ts'
+import { fallbackFacts, makers, providerTable, wireFacts, type ProviderRow } from './provider-table.ts'
 
 /** The providers of the table and of the settings, complete; an entry named like a row of the table changes that row. */
 export function configuredProviders(
@@ -15,6 +15,8 @@ export function configuredProviders(
   const known = table.map((row) => complete(row, entries[row.id], { retryPolicy, overrides }))
   const own = Object.entries(entries).flatMap(([id, entry]) => {
     if (table.some((row) => row.id === id)) return []
+    const maker = makers[entry.api]
+    if (entry.baseUrl === undefined && maker !== undefined) return [complete({ id, name: id, ...maker }, entry, { retryPolicy, overrides })]
     if (entry.baseUrl === undefined) {
       problems.push(`The provider "${id}" in bosun.providers has no baseUrl. Add the address of its server, such as http://127.0.0.1:8000/v1.`)
       return []
@@ -26,11 +28,13 @@ export function configuredProviders(
 }
 
 function complete(row: ProviderRow, entry: ProviderSetting | undefined, { retryPolicy, overrides }: { readonly retryPolicy: RetryPolicy; readonly overrides: ModelOverrides }): ProviderConfig {
+  const api = row.api ?? entry?.api ?? 'openai-compatible'
   const stated = factsOf(entry)
-  const facts: ModelFacts = { ...row.facts, ...stated }
+  const facts: ModelFacts = { ...wireFacts[api], ...row.facts, ...stated }
   return {
     id: row.id,
     name: entry?.name ?? row.name,
+    api,
     baseUrl: (entry?.baseUrl ?? row.baseUrl).replace(/\/+$/, ''),
     keyName: entry?.keyName === undefined ? row.keyName : entry.keyName,
     isKeyOptional: entry?.keyName === undefined ? (row.isKeyOptional ?? false) : entry.keyName === null,

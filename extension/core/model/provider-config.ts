@@ -1,12 +1,17 @@
 import { catalogueFacts } from './catalogue.ts'
 import type { ModelInfo, ModelPrice, RetryPolicy } from './contract.ts'
 
-/** One server that speaks the OpenAI-compatible protocol, complete: nothing is left to guess further down. */
+/** The protocols that Bosun speaks. */
+export const wireApis = ['openai-compatible', 'anthropic'] as const
+export type WireApi = (typeof wireApis)[number]
+
+/** One server, complete: nothing is left to guess further down. */
 export interface ProviderConfig {
   /** The route. */
   readonly id: string
   readonly name: string
-  /** Up to what `/chat/completions` is appended to, without a slash at the end. */
+  readonly api: WireApi
+  /** Up to what the path of a request is appended to, such as `/chat/completions`, without a slash at the end. */
   readonly baseUrl: string
   /** Name of the key in the secrets; null: none is sent. */
   readonly keyName: string | null

@@ -1,5 +1,5 @@
 import { catalogueModels } from './catalogue.ts'
-import type { ModelFacts, ProviderConfig } from './provider-config.ts'
+import type { ModelFacts, ProviderConfig, WireApi } from './provider-config.ts'
 
 /** A provider as it stands in the table: the rest is the same for all. */
 export type ProviderRow = Pick<ProviderConfig, 'id' | 'name' | 'baseUrl' | 'keyName'> &
@@ -11,6 +11,16 @@ export const fallbackFacts = { contextWindow: 262_144, maxOutputTokens: 32_768, 
 /** The models of the catalogue that a provider's own service sells. */
 function offered(provider: string): Readonly<Record<string, ModelFacts>> {
   return Object.fromEntries(catalogueModels(provider).map((id) => [id, {}]))
+}
+
+/** What an entry of the settings means that names a protocol and no address: the protocol's maker. Keys are named as their makers name them. */
+export const makers: Partial<Readonly<Record<WireApi, Pick<ProviderRow, 'baseUrl' | 'keyName' | 'models'>>>> = {
+  anthropic: { baseUrl: 'https://api.anthropic.com/v1', keyName: 'ANTHROPIC_API_KEY', models: offered('anthropic') },
+}
+
+/** For models of these protocols that nothing else is known about; an answer over a model's cap is refused, so the cap is a low one. */
+export const wireFacts: Partial<Readonly<Record<WireApi, ModelFacts>>> = {
+  anthropic: { contextWindow: 200_000, maxOutputTokens: 32_000, images: true },
 }
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { wireApis } from '../model/provider-config.ts'
 import type { SettingSpec } from './settings.ts'
 
 /**
@@ -63,7 +64,8 @@ export type ModelFactsSetting = z.infer<typeof modelFactsSchema>
 /** One entry of `providers`. */
 export const providerSchema = z.strictObject({
   name: text.optional(),
-  api: z.literal('openai-compatible').default('openai-compatible'),
+  /** The protocol its server speaks. */
+  api: z.enum(wireApis).default('openai-compatible'),
   baseUrl: z.url({ protocol: /^https?$/ }).optional(),
   /** Models to offer, or facts by model. */
   models: z.union([names, z.record(text, modelFactsSchema)]).optional(),
@@ -162,8 +164,8 @@ export const settings = {
     key: 'providers',
     fallback: {},
     scope: 'machine',
-    description: 'Servers that speak the OpenAI-compatible protocol, by a name of your own: `{"my-server": {"baseUrl": "http://127.0.0.1:8000/v1", "models": ["my-model"], "keyName": null}}`. An entry named like one of Bosun’s own providers changes that one.',
-    expects: 'an object of providers, each with a baseUrl that starts with http:// or https://',
+    description: 'Model servers by a name of your own: `{"my-server": {"baseUrl": "http://127.0.0.1:8000/v1", "models": ["my-model"], "keyName": null}}`. `api` names the protocol: `openai-compatible` (when it is left out) or `anthropic`, which is at home at its maker’s, so `{"claude": {"api": "anthropic"}}` is enough. An entry named like one of Bosun’s own providers changes that one.',
+    expects: 'an object of providers, each with an api that Bosun speaks or a baseUrl that starts with http:// or https://',
     schema: z.record(text, providerSchema),
     isRestricted: true,
     secretPaths: [['*', 'headers', '*']],

@@ -3,7 +3,7 @@ import { createLoopRig, fakeTool, linesOf, prompt, settled } from '../../../supp
 import { failures } from '../../../support/model-script.ts'
 import type { ModelScript } from '../../../support/model-script.ts'
 import { sharedPrefixLength, startModelServer } from '../../../support/model-server.ts'
-import { adapterFor } from '../../models/openai-compatible/set-up.ts'
+import { adapterFor } from '../../../support/adapter-rig.ts'
 
 const open: (() => Promise<void>)[] = []
 afterEach(async () => {

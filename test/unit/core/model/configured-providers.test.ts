@@ -27,6 +27,7 @@ describe('the providers', () => {
     expect(configs.at(-1)).toEqual({
       id: 'mine',
       name: 'mine',
+      api,
       baseUrl: 'http://127.0.0.1:9/v1',
       keyName: null,
       isKeyOptional: true,
@@ -53,6 +54,15 @@ describe('the providers', () => {
   it('without an address are named and left out', () => {
     const { configs, problems } = configuredProviders({ mine: { api } }, retryPolicy)
     expect([configs.some(({ id }) => id === 'mine'), problems]).toEqual([false, [expect.stringContaining('"mine" in bosun.providers has no baseUrl')]])
+  })
+
+  it('that name only a protocol are at home at its maker’s', () => {
+    const { configs, problems } = configuredProviders({ claude: { api: 'anthropic' }, gateway: { api: 'anthropic', baseUrl: 'https://gate.test/v1' } }, retryPolicy)
+    expect(problems).toEqual([])
+    expect(configs.slice(-2)).toMatchObject([
+      { id: 'claude', api: 'anthropic', baseUrl: 'https://api.anthropic.com/v1', keyName: 'ANTHROPIC_API_KEY', isKeyOptional: false, defaults: { images: true } },
+      { id: 'gateway', api: 'anthropic', baseUrl: 'https://gate.test/v1', keyName: null, isKeyOptional: true },
+    ])
   })
 
   it('take a key only where one is named', () => {

@@ -9,7 +9,7 @@ import { createEditorAdapter } from '../../../../extension/models/editor/adapter
 import { createFakeEditorModels, fakeModel, type FakeAnswer } from '../../../support/fake-editor-models.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 import { createRecordingLogger } from '../../../support/quiet-logger.ts'
-import { assistant, assembled, prompt, toolResult } from '../openai-compatible/set-up.ts'
+import { assistant, assembled, prompt, toolResult } from '../../../support/adapter-rig.ts'
 
 const setUp = (models?: readonly EditorModel[]) => {
   const editor = createFakeEditorModels(models)

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startModelServer, type ModelServer } from '../../../support/model-server.ts'
-import { adapterFor, type AdapterSetUp } from './set-up.ts'
+import { adapterFor, type AdapterSetUp } from '../../../support/adapter-rig.ts'
 
 const open: (() => Promise<void>)[] = []
 afterEach(() => Promise.all(open.splice(0).map((close) => close())))

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AttachmentRef, Message } from '../../../../extension/core/log/message.ts'
 import { sharedPrefixLength, startModelServer, type ModelServer } from '../../../support/model-server.ts'
-import { adapterFor, ask, assistant, prompt, toolResult, type AdapterSetUp, type Asked } from './set-up.ts'
+import { adapterFor, ask, assistant, prompt, toolResult, type AdapterSetUp, type Asked } from '../../../support/adapter-rig.ts'
 
 let server: ModelServer | undefined
 afterEach(() => server?.close())

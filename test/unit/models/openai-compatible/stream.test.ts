@@ -3,7 +3,7 @@ import type { FinishReason, StreamChunk } from '../../../../extension/core/model
 import type { Answer, StreamAnswer } from '../../../support/model-script.ts'
 import { failures } from '../../../support/model-script.ts'
 import { startModelServer, type ModelServer } from '../../../support/model-server.ts'
-import { adapterFor, ask, assembled, type AdapterSetUp, type Asked } from './set-up.ts'
+import { adapterFor, ask, assembled, type AdapterSetUp, type Asked } from '../../../support/adapter-rig.ts'
 
 let server: ModelServer | undefined
 afterEach(() => server?.close())

@@ -1,12 +1,12 @@
-import type { Http } from '../../../../extension/capabilities/http.ts'
-import type { ProviderSetting } from '../../../../extension/core/settings/specs.ts'
-import { configuredProviders } from '../../../../extension/core/model/configured-providers.ts'
-import type { Message, ModelAdapter, ModelRequest, StreamChunk, ToolDeclaration } from '../../../../extension/core/model/contract.ts'
-import { normaliseStream } from '../../../../extension/core/model/normalise-stream.ts'
-import { createOpenAiCompatibleAdapter } from '../../../../extension/models/openai-compatible/adapter.ts'
-import { memorySecrets } from '../../../support/memory-secrets.ts'
-import { createRecordingLogger } from '../../../support/quiet-logger.ts'
-import { realClock } from '../../../support/real-clock.ts'
+import type { Http } from '../../extension/capabilities/http.ts'
+import type { ProviderSetting } from '../../extension/core/settings/specs.ts'
+import { configuredProviders } from '../../extension/core/model/configured-providers.ts'
+import type { Message, ModelAdapter, ModelRequest, StreamChunk, ToolDeclaration } from '../../extension/core/model/contract.ts'
+import { normaliseStream } from '../../extension/core/model/normalise-stream.ts'
+import { createProviderAdapter } from '../../extension/models/provider-adapter.ts'
+import { memorySecrets } from './memory-secrets.ts'
+import { createRecordingLogger } from './quiet-logger.ts'
+import { realClock } from './real-clock.ts'
 
 export const retryPolicy = { mode: 'normal', maxRetries: 5, initialDelayMs: 500, maxDelayMs: 10_000, jitter: 0.1 } as const
 
@@ -23,7 +23,7 @@ export function adapterFor(url: string, { id = 'mine', entry = {}, secrets = {},
   const { configs, problems } = configuredProviders({ [id]: { api: 'openai-compatible', baseUrl: url, ...entry } }, retryPolicy)
   const config = configs.find((config) => config.id === id)
   if (config === undefined) throw new Error(problems.join(' '))
-  return createOpenAiCompatibleAdapter({
+  return createProviderAdapter({
     config,
     http: http ?? { fetch },
     secrets: memorySecrets(secrets),

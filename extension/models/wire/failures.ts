@@ -1,4 +1,5 @@
 import { ModelError, type Failure, type FailureCode } from '../../core/model/contract.ts'
+import { MalformedEvent } from './wire.ts'
 
 /** Where a failure happened, for the words that say what to do next. */
 export interface FailureContext {
@@ -23,8 +24,8 @@ export interface HttpAnswer {
 export function failureFromHttp(answer: HttpAnswer, context: FailureContext): Failure {
   const said = saidBy(answer.body, context.key)
   const code = codeFor(answer.status, said)
-  const retryAfterMs = retryAfter(answer.headers, context.now)
-  const requestId = answer.headers['x-request-id'] ?? answer.headers['request-id']
+  const retryAfterMs = retryAfter(answer.headers, context.now) ?? said.retryAfterMs
+  const requestId = requestIdOf(answer.headers)
   return {
     code,
     message: wordsFor(code, answer, said, context, retryAfterMs),
@@ -34,21 +35,38 @@ export function failureFromHttp(answer: HttpAnswer, context: FailureContext): Fa
   }
 }
 
-/** What an error inside of a stream means. */
-export function failureFromStream(error: unknown, context: FailureContext): Failure {
-  const said = saidBy(JSON.stringify({ error }), context.key)
-  const status = Number(said.code)
-  const code = codeFor(status >= 400 && status < 600 ? status : statusOf(said), said)
-  return { code, message: `${context.name} broke its answer off: ${said.message || 'no reason given'}. Retry, or choose another model.` }
+/** What JSON means where a stream was expected, under a status of success: an error told this way, or a server that cannot stream. */
+export function failureFromBody(answer: HttpAnswer, context: FailureContext): Failure {
+  const said = saidBy(answer.body, context.key)
+  if (said.isError) return failureFromHttp({ ...answer, status: statusIn(said) }, context)
+  const reason = said.message === '' ? '' : ` It said: ${said.message}`
+  const message = `${context.name} answered in one piece and not as a stream. Check its address in bosun.providers, or choose another model.${reason}`
+  return { code: 'MALFORMED_RESPONSE', message, status: answer.status }
 }
 
-/** What an error that the library or `fetch` threw means, or null when it is none of theirs (a cancelled request, a defect). */
+/** What an error inside of a stream means. `requestId` is the one of the answer. */
+export function failureFromStream(error: unknown, context: FailureContext, requestId?: string): Failure {
+  const said = saidBy(JSON.stringify({ error }), context.key)
+  return {
+    code: codeFor(statusIn(said), said),
+    message: `${context.name} broke its answer off: ${said.message || 'no reason given'}. Retry, or choose another model.`,
+    ...(said.retryAfterMs !== undefined && { providerRetryAfterMs: said.retryAfterMs }),
+    ...(requestId !== undefined && { requestId }),
+  }
+}
+
+/** Whatever a provider calls its filter. */
+export const filtered: Failure = {
+  code: 'INVALID_REQUEST',
+  message: 'The provider’s filter stopped the answer. Say it differently, or choose another model.',
+}
+
+export const requestIdOf = (headers: HttpAnswer['headers']): string | undefined => headers['x-request-id'] ?? headers['request-id']
+
+/** What an error that was thrown on the way means, or null when it is none of the way (a cancelled request, a defect). */
 export function failureFromError(error: unknown, context: FailureContext): Failure | null {
   if (error instanceof ModelError) return error.failure
-  const { statusCode, responseHeaders, responseBody } = answerOf(error)
-  if (typeof statusCode === 'number' && statusCode >= 400)
-    return failureFromHttp({ status: statusCode, headers: responseHeaders ?? {}, body: responseBody ?? '' }, context)
-  if (error instanceof Error && malformedNames.test(error.name))
+  if (error instanceof MalformedEvent)
     return {
       code: 'MALFORMED_RESPONSE',
       message: `${context.name} sent something that is no part of an answer. Retry, or choose another model.`,
@@ -73,6 +91,8 @@ export function failureFromNetwork(error: unknown, context: FailureContext): Fai
       code: 'CERTIFICATE',
       message: `The certificate of ${host} is not accepted (${code}). Add your company’s root certificate to the system, or turn on http.systemCertificates in the editor.`,
     }
+  if (code.startsWith('Z_'))
+    return { code: 'MALFORMED_RESPONSE', message: `The answer of ${host} cannot be unpacked (${code}). Retry; if it happens again, check your proxy.` }
   if (/TIMEDOUT|TIMEOUT/.test(code))
     return { code: 'TIMEOUT', message: `${context.name} did not answer in time at ${host}. Retry, or choose another model.` }
   return { code: 'TRANSPORT', message: `The connection to ${host} broke (${code}). Retry; if it happens again, check your network and proxy.` }
@@ -84,37 +104,31 @@ export function failureFromPage(contentType: string, status: number, context: Fa
   return new ModelError({ code: 'MALFORMED_RESPONSE', message, status })
 }
 
-/** The library's own errors, by name: their classes would load the library. */
-const malformedNames = /JSONParseError|TypeValidationError|InvalidResponseDataError|EmptyResponseBodyError/
-
-/** The fields of the library's error for an answer with an error status. */
-function answerOf(error: unknown): {
-  readonly statusCode?: number
-  readonly responseHeaders?: Readonly<Record<string, string>>
-  readonly responseBody?: string
-} {
-  return typeof error === 'object' && error !== null ? error : {}
-}
-
 interface Said {
   readonly message: string
   readonly code: string
   readonly type: string
+  /** Told among the words, as Google and OpenAI do. */
+  readonly retryAfterMs?: number | undefined
+  /** It is an error and says so. */
+  readonly isError: boolean
 }
 
 const certificateCodes = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/
-const contextWords = /context.{0,20}(length|window|size)|maximum.{0,20}tokens|too many (input )?tokens|prompt is too long|exceeds? the (available )?context/i
-const modelWords = /model.{0,80}(not.{0,4}(exist|found|available)|unknown)|(unknown|invalid|no such) model/i
+const contextWords = /context.{0,20}(length|window|size|limit)|maximum.{0,20}tokens|too many (input )?tokens|(prompt|input) is too long|exceeds? the (available )?context/i
+const modelWords = /model.{0,80}(not.{0,4}(exist|found|available)|unknown)|(unknown|invalid|no such) model|not_found_error model:/i
+const quotaWords = /insufficient_(quota|balance)|billing_error|billing_hard_limit|credit balance is too low|quota.{0,80}per_?day/i
+const keyWords = /api_key_invalid|api key (not valid|expired)/i
 
 function codeFor(status: number, { message, code, type }: Said): FailureCode {
   const all = `${code} ${type} ${message}`
-  if (status === 401 || status === 403) return 'AUTH'
-  if (status === 402 || /insufficient_(quota|balance)/i.test(all)) return 'QUOTA'
+  if (status === 402 || quotaWords.test(all)) return 'QUOTA'
+  if (status === 401 || status === 403 || keyWords.test(all)) return 'AUTH'
   if (status === 429) return 'RATE_LIMIT'
   if (status === 408) return 'TIMEOUT'
   if (status >= 500) return 'SERVER'
   if (status === 413 || /context_length_exceeded/.test(all) || contextWords.test(message)) return 'CONTEXT_WINDOW_EXCEEDED'
-  if (/model_not_found/.test(all) || modelWords.test(message)) return 'UNKNOWN_MODEL'
+  if (/model_not_found/.test(all) || modelWords.test(all)) return 'UNKNOWN_MODEL'
   if (status === 400 || status === 422) return 'INVALID_REQUEST'
   return `HTTP_${status}`
 }
@@ -126,12 +140,20 @@ function waitOf(ms: number | undefined): string {
   return seconds < 120 ? ` ${seconds} s` : ` ${Math.ceil(seconds / 60)} min`
 }
 
-/** In a stream a provider gives words and no status. */
+/** In a stream a provider gives words and not always a status. */
+function statusIn(said: Said): number {
+  const status = Number(said.code)
+  return status >= 400 && status < 600 ? status : statusOf(said)
+}
+
 function statusOf({ message, code, type }: Said): number {
-  const all = `${code} ${type} ${message}`
-  if (/rate.?limit|too many requests/i.test(all)) return 429
-  if (/invalid_request|context/i.test(all)) return 400
-  if (/auth|api.?key/i.test(all)) return 401
+  const kind = `${code} ${type}`
+  const all = `${kind} ${message}`
+  if (/rate.?limit|too many requests|resource_exhausted/i.test(all)) return 429
+  if (/overloaded/i.test(all)) return 529
+  if (/invalid_(request|argument|prompt)|context|too long|too_large/i.test(all)) return 400
+  if (/auth|permission|api.?key/i.test(kind) || /api.?key/i.test(message)) return 401
+  if (/not_found/i.test(kind)) return 404
   return 500
 }
 
@@ -141,7 +163,7 @@ function wordsFor(code: FailureCode, { status }: HttpAnswer, said: Said, { name,
     case 'AUTH':
       return status === 403
         ? `${name} does not let this key use ${model} (403). Check the key’s rights, or set another one with "Bosun: Set API Key".${reason}`
-        : `${name} does not accept the key (401). Set another one with "Bosun: Set API Key".${reason}`
+        : `${name} does not accept the key (${status}). Set another one with "Bosun: Set API Key".${reason}`
     case 'QUOTA':
       return `The account at ${name} has no money or quota left. Top it up, or choose another model.${reason}`
     case 'RATE_LIMIT':
@@ -172,14 +194,41 @@ function saidBy(body: string, key: string | null): Said {
     return (key === null ? text : text.replaceAll(key, '…')).trim().slice(0, 500)
   }
   try {
-    const value = JSON.parse(body) as unknown
-    const error = record(record(value)['error'] ?? value)
-    const message = typeof record(value)['error'] === 'string' ? record(value)['error'] : (error['message'] ?? error['detail'])
-    return { message: cut(message), code: cut(error['code']), type: cut(error['type']) }
+    const parsed = JSON.parse(body) as unknown
+    // Google sends a list where it was to stream.
+    const value = record(Array.isArray(parsed) ? parsed[0] : parsed)
+    const error = record(value['error'] ?? value)
+    const message = cut(typeof value['error'] === 'string' ? value['error'] : (error['message'] ?? error['detail']))
+    const details = detailsOf(error['details'])
+    return {
+      message,
+      code: cut(error['code']),
+      type: [cut(error['type']), cut(error['status']), ...details.reasons].filter((word) => word !== '').join(' '),
+      retryAfterMs: details.retryAfterMs ?? retryWords(message),
+      isError: value['error'] !== undefined && value['error'] !== null,
+    }
   } catch {
     const text = /<\w+[^>]*>/.test(body) ? '' : body
-    return { message: cut(text), code: '', type: '' }
+    return { message: cut(text), code: '', type: '', isError: false }
   }
+}
+
+/** Google's details of an error: how long to wait, which quota, which reason. */
+function detailsOf(details: unknown): { readonly retryAfterMs?: number; readonly reasons: readonly string[] } {
+  const entries = Array.isArray(details) ? details.map(record) : []
+  const delay = entries.map(({ retryDelay }) => /^([\d.]+)s$/.exec(String(retryDelay))?.[1]).find((text) => text !== undefined)
+  const reasons = entries.flatMap(({ reason, violations }) => [reason, ...(Array.isArray(violations) ? violations.map((entry) => record(entry)['quotaId']) : [])])
+  return {
+    ...(delay !== undefined && { retryAfterMs: Math.ceil(Number(delay) * 1_000) }),
+    reasons: reasons.flatMap((word) => (typeof word === 'string' ? [word.includes('PerDay') ? `quota ${word}` : word] : [])),
+  }
+}
+
+/** "Please try again in 1.2s." */
+function retryWords(message: string): number | undefined {
+  const [, amount, unit] = /try again in ([\d.]+) ?(ms|s|m)\b/i.exec(message) ?? []
+  const factor = unit === 'ms' ? 1 : unit === 's' ? 1_000 : 60_000
+  return amount === undefined || unit === undefined ? undefined : Math.ceil(Number(amount) * factor)
 }
 
 const record = (value: unknown) => (typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {})
@@ -196,21 +245,21 @@ function retryAfter(headers: HttpAnswer['headers'], now: number): number | undef
   return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }
 
-/** The system's code somewhere down the chain of causes. */
+/** The system's code somewhere down the chain of causes; for what `fetch` says without one, its words. */
 function networkCause(error: unknown): { readonly code: string } | null {
   const causes: unknown[] = [error]
+  let words: string | undefined
   // A chain may be circular; ten links are more than any library makes.
   for (let depth = 0; depth < 10 && causes.length > 0; depth += 1) {
     const cause = causes.shift()
     if (!(cause instanceof Error)) continue
     const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
-    if (/^(E[A-Z_]+|UND_ERR_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+)$/.test(code)) return { code }
+    if (/^(E[A-Z_]+|UND_ERR_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|Z_\w+)$/.test(code)) return { code }
     if (cause instanceof AggregateError) causes.push(...(cause.errors as unknown[]))
     causes.push(cause.cause)
-    if (cause instanceof TypeError && /terminated|network|fetch failed/i.test(cause.message) && cause.cause === undefined)
-      return { code: 'ECONNRESET' }
+    if (cause instanceof TypeError && /terminated|network|fetch failed/i.test(cause.message)) words ??= cause.cause instanceof Error ? cause.cause.message : 'ECONNRESET'
   }
-  return null
+  return words === undefined ? null : { code: words }
 }
 
 export function hostOf(url: string): string {

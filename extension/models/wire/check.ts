@@ -1,7 +1,7 @@
 import { ModelError, type ConnectionReport } from '../../core/model/contract.ts'
 import type { ProviderConfig } from '../../core/model/provider-config.ts'
 import { hostOf } from './failures.ts'
-import type { ListedModel } from './model-list.ts'
+import type { ListedModel } from './wire.ts'
 
 /** Ask the server for its models and say what came of it. Never throws. */
 export async function checkConnection(options: {
