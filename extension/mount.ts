@@ -5,6 +5,7 @@ import { compactCommand } from './core/compaction/command.ts'
 import { compactionPlugin } from './core/compaction/plugin.ts'
 import { createAgentsPlugin } from './core/loop/agents.ts'
 import { durableTools } from './core/loop/durable-tools.ts'
+import { createModelRoutesPlugin } from './core/loop/model-routes.ts'
 import { createRetryPlugin } from './core/loop/retry.ts'
 import { unreadableCalls } from './core/loop/unreadable-calls.ts'
 import { adapterPlugin } from './core/model/adapter-plugin.ts'
@@ -114,6 +115,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
 
     createPresetsPlugin({ kernel, workspace, stored: { files, userFolder: `${machine.homeFolder}/.bosun/presets` } }),
     createRetryPlugin({ clock, machine }),
+    createModelRoutesPlugin({ logger }),
     unreadableCalls,
     createAgentsPlugin({ kernel, clock, logger, machine, blobs }),
     compactionPlugin({ clock, machine, logger, dispatch, blobs }),

@@ -347,7 +347,7 @@ export class ChatController {
         return
       case 'continue':
       case 'retry':
-        shown?.agent?.continueTurn()
+        if (shown?.agent != null && !this.#services.retries.tryNow(shown.agent)) shown.agent.continueTurn()
         return
       case 'draft':
         this.#keepDraft(message.text)
@@ -634,8 +634,14 @@ export class ChatController {
   #useModel(options: AgentOptions): void {
     // What was said about another model's connection says nothing about this one.
     this.#notices.close('connection')
-    if (this.#shown?.agent != null) this.#services.agents.configure(this.#shown.session.id, options)
-    else this.#next = { ...this.#next, options }
+    if (this.#shown?.agent != null) {
+      this.#services.agents.configure(this.#shown.session.id, options)
+      const { provider, model } = options
+      // A turn that waits for a limit to pass goes on at once.
+      if (provider !== undefined && model !== undefined) {
+        this.#services.modelRoutes.useNow(this.#shown.agent, { provider, model }).catch((error: unknown) => this.#tellFailure(error))
+      }
+    } else this.#next = { ...this.#next, options }
     this.#refreshComposer()
   }
 

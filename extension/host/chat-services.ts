@@ -12,7 +12,9 @@ import type { Workspace } from '../capabilities/workspace.ts'
 import type { Services } from '../core/kernel/plugin.ts'
 import type {} from '../core/commands/command.ts'
 import type {} from '../core/log/event-types.ts'
+import type {} from '../core/loop/model-routes.ts'
 import type {} from '../core/loop/points.ts'
+import type {} from '../core/loop/retry.ts'
 import type {} from '../core/model/contract.ts'
 import type {} from '../core/policy/approval.ts'
 import type {} from '../core/policy/permissions.ts'
@@ -46,11 +48,13 @@ export const chatServices = [
   'commands',
   'eventTypes',
   'instructions',
+  'modelRoutes',
   'models',
   'permissions',
   'presets',
   'projections',
   'questions',
+  'retries',
   'sessions',
   'settings',
   'tools',

@@ -203,6 +203,9 @@ export class Transcript {
       case 'llm/retry-started':
         this.#settleRetry()
         return
+      case 'llm/route':
+        this.#route(event)
+        return
       case 'step/end':
         this.#stepEnd(event.time)
         return
@@ -469,10 +472,24 @@ export class Transcript {
       id: step.retryRowId,
       turn: data.turn,
       reason: data.failure.message,
+      code: data.failure.code,
       retry: data.retry,
       maxRetries: data.maxRetries ?? null,
       resumesAt: time + data.delayMs,
     } satisfies RetryRow)
+  }
+
+  /** Another model goes on: what the failed one streamed is no part of the talk. */
+  #route(event: SessionEvent<'llm/route'>): void {
+    const step = (this.#step ??= newStep())
+    for (const id of step.rowIds.toReversed()) this.#remove(id)
+    step.rowIds = []
+    step.blocks.clear()
+    const { t } = this.#l10n
+    const { to, from, failure } = event.data
+    const [model, other] = [routeName(to), from === undefined ? '' : routeName(from)]
+    if (failure === undefined) this.#notice(event, 'info', t('From here on {model} answers, until the end of this turn.', { model }))
+    else this.#notice(event, 'warning', t('{other} is out, so {model} goes on until the end of this turn. {reason}', { other, model, reason: failure.message }))
   }
 
   #settleRetry(): void {
@@ -520,6 +537,7 @@ export class Transcript {
       outcome,
       message,
       next,
+      resumesAt: mayGoOnAt(data.reason, time),
       steps: turn.usage.steps,
       usage: turn.usage,
       durationMs: time - turn.startedAt,
@@ -664,6 +682,8 @@ interface Call {
   args: Json
 }
 
+const routeName = ({ provider, model }: { readonly provider: string; readonly model: string }) => `${model} (${provider})`
+
 const idOf = (seq: number, part = 0) => (part === 0 ? `e${seq}` : `e${seq}.${part}`)
 
 function blockKindOf(chunk: StreamChunk): OpenBlock['kind'] {
@@ -704,6 +724,11 @@ function attachmentsOf(message: UserMessage): readonly CardContent[] {
 
 const outputOf = (message: ToolMessage) =>
   message.content[0].content.map((part) => (part.type === 'text' ? part.text : `[${part.attachment.mediaType}]`)).join('\n')
+
+function mayGoOnAt(reason: TurnEndReason, time: number): number | null {
+  const waitMs = reason.kind === 'error' ? reason.failure.providerRetryAfterMs : undefined
+  return waitMs === undefined ? null : time + waitMs
+}
 
 /** Arguments as the generic card shows them: whole when they are small, else as cut text. */
 const clampArguments = (args: Json, text: string): Json => (text.length <= 4_000 ? args : `${text.slice(0, 4_000)}…`)

@@ -101,6 +101,8 @@ export interface RetryRow {
   readonly id: string
   readonly turn: number
   readonly reason: string
+  /** Of the failure, such as `RATE_LIMIT`. */
+  readonly code: string
   readonly retry: number
   readonly maxRetries: number | null
   /** Epoch ms when the next attempt starts; null once it has. */
@@ -122,6 +124,8 @@ export interface TurnEndRow {
   readonly message: string | null
   /** What a button may do next. */
   readonly next: 'none' | 'continue' | 'retry'
+  /** Epoch ms when the provider lets requests through again, when it said so. */
+  readonly resumesAt: number | null
   readonly steps: number
   readonly usage: UsageView
   readonly durationMs: number

@@ -132,5 +132,6 @@ export const coreEventTypes = {
   'compaction/summary': { within: compaction, fields: { compactionId: 'text', summary: 'list', ...shadowed, provider: 'text', model: 'text' } },
   'compaction/prune': { fields: shadowed },
   'compaction/end': { closes: compaction, fields: { compactionId: 'text', error: 'object?' } },
+  'llm/route': { isIgnorable: true, inside: 'step', fields: { ...place, to: 'object' } },
   'log/repaired': { isIgnorable: true, fields: { cutBytes: 'number', keptAs: 'text', reason: 'text' } },
 } satisfies Partial<Record<EventType, EventTypeRules>>

@@ -120,6 +120,14 @@ export interface EventMap {
     readonly turn: number | null
     readonly error?: { readonly code: CompactionErrorCode; readonly message: string }
   }
+  /** Ours: the rest of the turn is asked of another model, after `failure` or because the person chose it in a wait. `ignorable`. */
+  'llm/route': {
+    readonly turn: number
+    readonly step: number
+    readonly from?: { readonly provider: string; readonly model: string }
+    readonly to: { readonly provider: string; readonly model: string }
+    readonly failure?: Failure
+  }
   /** Ours: the opening of a log found a torn or corrupt tail. `ignorable`. */
   'log/repaired': { readonly cutBytes: number; readonly keptAs: string; readonly reason: string }
   /** Ours: the person was asked to go on at a cap. `ignorable`. */

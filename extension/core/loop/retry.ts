@@ -9,6 +9,25 @@ import { settings } from '../settings/specs.ts'
 /** Failures that pass by themselves. Source: runtime specification 16.4. */
 const passing: ReadonlySet<FailureCode> = new Set(['EMPTY_RESPONSE', 'RATE_LIMIT', 'SERVER', 'TIMEOUT', 'TRANSPORT'])
 
+/** The waits before retries, for whoever shows them. */
+export interface Retries {
+  /** The step that waits to be sent again, or null. */
+  waiting(agent: Agent): RetryPlace | null
+  /** End the wait and send again at once. False when nothing waits. */
+  tryNow(agent: Agent): boolean
+}
+
+export interface RetryPlace {
+  readonly turn: number
+  readonly step: number
+}
+
+declare module '../kernel/plugin.ts' {
+  interface Services {
+    retries: Retries
+  }
+}
+
 interface RetryOptions {
   readonly clock: Clock
   readonly machine: Pick<Machine, 'randomId'>
@@ -28,6 +47,18 @@ export function createRetryPlugin({ clock, machine }: RetryOptions): Plugin {
     apply(ctx) {
       /** Retries of the step an agent is in, by provider and policy. */
       const counts = new WeakMap<Agent, { readonly place: string; readonly retries: Map<string, number> }>()
+      const waits = new Map<Agent, RetryPlace & { readonly end: () => void }>()
+      ctx.provide('retries', {
+        waiting(agent) {
+          const wait = waits.get(agent)
+          return wait === undefined ? null : { turn: wait.turn, step: wait.step }
+        },
+        tryNow(agent) {
+          const wait = waits.get(agent)
+          wait?.end()
+          return wait !== undefined
+        },
+      })
       ctx.on('agent/request-error', async (request, next) => {
         const { agent, turn, step, provider, failure, signal } = request
         const policyKey = request.retryPolicy ? 'provider' : 'settings'
@@ -44,7 +75,11 @@ export function createRetryPlugin({ clock, machine }: RetryOptions): Plugin {
           type: 'llm/retry',
           data: { retryId, turn, step, provider, mode, policyKey, retry, ...(mode === 'normal' && { maxRetries }), delayMs, failure },
         })
-        if (!(await waited(clock, delayMs, signal))) return { kind: 'fail' }
+        const wait = startWait(clock, delayMs, signal)
+        waits.set(agent, { turn, step, end: wait.end })
+        const isOver = await wait.over
+        waits.delete(agent)
+        if (!isOver) return { kind: 'fail' }
         agent.session.append({ type: 'llm/retry-started', data: { retryId, turn, step, retry } })
         return { kind: 'retry' }
       })
@@ -90,21 +125,22 @@ export function policyFrom(read: Settings): RetryPolicy {
 }
 
 /** False when the signal fired first. */
-export function waited(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return Promise.resolve(false)
-  return new Promise((resolve) => {
-    const stop = clock.schedule(delayMs, () => {
-      signal.removeEventListener('abort', onAbort)
-      resolve(true)
-    })
-    const onAbort = () => {
-      stop()
-      resolve(false)
-    }
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
+export const waited = (clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> => startWait(clock, delayMs, signal).over
+
+/** `over` is false when the signal fired first; `end` ends the wait before its time. */
+function startWait(clock: Clock, delayMs: number, signal: AbortSignal): { readonly over: Promise<boolean>; readonly end: () => void } {
+  const { promise: over, resolve } = Promise.withResolvers<boolean>()
+  const settle = (isOver: boolean) => {
+    stop()
+    signal.removeEventListener('abort', onAbort)
+    resolve(isOver)
+  }
+  const stop = clock.schedule(delayMs, () => settle(true))
+  const onAbort = () => settle(false)
+  if (signal.aborted) settle(false)
+  else signal.addEventListener('abort', onAbort, { once: true })
+  return { over, end: () => settle(true) }
 }
 
 /** An even number from 0 to 1 out of a random id. */
 const chanceFrom = (id: string): number => Number.parseInt(id.slice(-8), 16) / 0xffff_ffff
-

@@ -152,6 +152,14 @@ export const settings = {
     expects: 'a number from 0 to 2, or null',
     schema: z.number().min(0).max(2).nullable(),
   }),
+  modelFallback: setting<readonly string[]>({
+    key: 'model.fallback',
+    fallback: [],
+    scope: 'window',
+    description: 'Models that take over for the rest of a turn when the chosen one is out (no answer, its own failure, a long rate limit, a used-up quota), as `provider/model`, in order. The chat says so when it happens.',
+    expects: 'a list of texts such as "deepseek-official/deepseek-v4-flash"',
+    schema: z.array(z.string().regex(/^[^/\s]+\/\S+$/)),
+  }),
   modelFacts: setting<Readonly<Record<string, ModelFactsSetting>>>({
     key: 'model.facts',
     fallback: {},

@@ -113,6 +113,16 @@ describe('sending', () => {
     await rig.say({ type: 'retry' })
     expect(rig.calls.slice(1)).toEqual([['cancel', { kind: 'user' }, { keepInbox: true }], ['continue'], ['continue']])
   })
+
+  it('tries again at once, or with another model, while a request waits', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('one')
+    rig.wait('s1')
+    await rig.say({ type: 'retry' })
+    rig.editor.answers.push('model:["deepseek-official","m1"]', 'effort:low')
+    await rig.say({ type: 'pick-model' })
+    expect(rig.calls.slice(1)).toEqual([['try now', 's1'], ['use now', 'deepseek-official', 'm1']])
+  })
 })
 
 describe('drafts', () => {

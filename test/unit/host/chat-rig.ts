@@ -66,6 +66,8 @@ export async function chatRig(options: RigOptions = {}) {
   let questions: PendingQuestions[] = []
   const modes = new Map<string, SandboxMode>()
   let attached = 0
+  /** The session that waits for a retry. */
+  let waits: string | null = null
 
   const logger = createRecordingLogger()
   const clock = createManualClock()
@@ -158,6 +160,20 @@ export async function chatRig(options: RigOptions = {}) {
       },
     },
     eventTypes: { get: () => ({}) },
+    retries: {
+      waiting: () => null,
+      tryNow(agent: FakeAgent) {
+        if (waits !== agent.id) return false
+        calls.push(['try now', agent.id])
+        return true
+      },
+    },
+    modelRoutes: {
+      async useNow(agent: FakeAgent, route: { readonly provider: string; readonly model: string }) {
+        if (waits === agent.id) calls.push(['use now', route.provider, route.model])
+        return waits === agent.id
+      },
+    },
     models: {
       register: () => () => {},
       get: (id: string) => (options.adapters ?? [realModel, tour]).find(({ provider }) => provider.id === id),
@@ -288,6 +304,8 @@ export async function chatRig(options: RigOptions = {}) {
     page,
     settle,
     titles,
+    /** The session waits for a retry from now on. */
+    wait: (id: string) => void (waits = id),
     elsewhere,
     attached: () => attached,
     modeOf: (id: string) => modes.get(id),

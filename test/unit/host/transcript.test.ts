@@ -125,6 +125,23 @@ describe('a conversation as rows', () => {
       end,
     ]))
 
+  it('takes away what was streamed when another model goes on, and says so', () => {
+    const from = { provider: 'p', model: 'm' }
+    const to = { provider: 'q', model: 'n' }
+    const failure = { message: 'The server is busy.', code: 'SERVER' as const }
+    const changed = (more: object) => draft('llm/route', { turn: 1, step: 1, from, to, ...more })
+    check(
+      [turnStart(1), stepStart(1, 1), said('go'), text(0, 'half'), changed({ failure })],
+      [{ kind: 'prompt' }, { kind: 'notice', level: 'warning', text: 'm (p) is out, so n (q) goes on until the end of this turn. The server is busy.' }],
+    )
+    check([turnStart(1), stepStart(1, 1), said('go'), changed({})], [{ kind: 'prompt' }, { kind: 'notice', level: 'info', text: 'From here on n (q) answers, until the end of this turn.' }])
+  })
+
+  it('says when a provider that asked for a long wait lets requests through again', () => {
+    const failure = { message: 'Wait 10 min.', code: 'RATE_LIMIT' as const, providerRetryAfterMs: 600_000 }
+    check([turnStart(1), said('go'), turnEnd(1, { kind: 'error', failure })], [{ kind: 'prompt' }, { kind: 'turn-end', next: 'retry', resumesAt: 603_000 }])
+  })
+
   it('takes away what was streamed when the attempt is retried, and shows the wait', () => {
     const failure = { message: 'The server is busy.', code: 'RATE_LIMIT' as const }
     const retry = { retryId: 'x', turn: 1, step: 1, provider: 'p', mode: 'normal' as const, policyKey: 'k', failure }
@@ -136,7 +153,7 @@ describe('a conversation as rows', () => {
       chunk({ type: 'tool-call-delta', index: 1, id: 'c', name: 'read', argumentsDelta: '{' }),
       draft('llm/retry', { ...retry, retry: 1, maxRetries: 5, delayMs: 500 }),
     ]
-    check(drafts, [{ kind: 'prompt' }, { kind: 'retry', reason: 'The server is busy.', retry: 1, maxRetries: 5, resumesAt: 6500 }])
+    check(drafts, [{ kind: 'prompt' }, { kind: 'retry', reason: 'The server is busy.', code: 'RATE_LIMIT', retry: 1, maxRetries: 5, resumesAt: 6500 }])
     check(
       [
         ...drafts,
@@ -331,6 +348,7 @@ describe('turn ends', () => {
       outcome: 'completed',
       message: null,
       next: 'none',
+      resumesAt: null,
       steps: 2,
       usage: { inputTokens: 30, outputTokens: 3, cacheRead: 0, reasoning: 0, steps: 2, turns: 1 },
       durationMs: 13_000,

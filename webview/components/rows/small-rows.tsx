@@ -1,30 +1,46 @@
 import type { ContextRow, NoticeRow, RetryRow } from '../../../extension/protocol/view-state.ts'
 import { t } from '../../l10n.ts'
 import type { RowEntry } from '../../store/chat-store.ts'
-import { formatSeconds } from '../../text/format.ts'
+import { tryWords, waitWords } from '../../text/retry-words.ts'
 import { BodyText } from '../../cards/body-text.tsx'
 import { useApp } from '../app-context.ts'
 import { FoldLine } from '../fold-line.tsx'
 import { Icon } from '../icon.tsx'
 
-/** A wait before the next try, counted down. */
+/** A wait before the next try, counted down; what failed stands in its title. Once it is over: why there was one. */
 export function RetryRowView({ entry }: { readonly entry: RowEntry }) {
   const { now } = useApp()
   const row = entry.row.value as RetryRow
-  const tries = row.maxRetries === null ? t('try {0}', row.retry) : t('try {0} of {1}', row.retry, row.maxRetries)
+  const tries = tryWords(row.retry, row.maxRetries)
   const left = row.resumesAt === null ? null : Math.max(0, row.resumesAt - now.value)
   return (
-    <article class="retry" aria-label={t('{0}, {1}', row.reason, tries)}>
+    <article class="retry" aria-label={t('{0}, {1}', row.reason, tries)} title={row.reason}>
       <FoldLine
         icon="history"
         isRunning={left !== null}
         tone="quiet"
         name={row.reason}
-        text={row.reason}
-        outcome={<span class="outcome outcome-quiet">{left === null ? tries : t('again in {0}, {1}', formatSeconds(left), tries)}</span>}
+        text={left === null ? row.reason : waitWords(row.code, left)}
+        outcome={<span class="outcome outcome-quiet">{tries}</span>}
         isOpen={false}
       />
+      {left !== null && <WaitActions />}
     </article>
+  )
+}
+
+function WaitActions() {
+  const { store, actions } = useApp()
+  if (store.state.session.value?.access !== 'write') return null
+  return (
+    <div class="buttons retry-buttons">
+      <button type="button" class="link" onClick={actions.retry}>
+        {t('Try now')}
+      </button>
+      <button type="button" class="link" onClick={actions.pickModel}>
+        {t('Choose another model')}
+      </button>
+    </div>
   )
 }
 

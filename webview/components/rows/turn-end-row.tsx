@@ -1,7 +1,7 @@
 import type { TurnEndRow } from '../../../extension/protocol/view-state.ts'
 import { formatNumber, plural, t } from '../../l10n.ts'
 import type { RowEntry } from '../../store/chat-store.ts'
-import { formatDuration, formatTokens } from '../../text/format.ts'
+import { formatDuration, formatSeconds, formatTokens } from '../../text/format.ts'
 import { useApp } from '../app-context.ts'
 import { FileLink } from '../file-link.tsx'
 import { Icon } from '../icon.tsx'
@@ -31,6 +31,7 @@ export function TurnEndRowView({ entry }: { readonly entry: RowEntry }) {
           <span class="ending-text" dir="auto">
             {message}
           </span>
+          <MayGoOn row={row} />
           <NextStep row={row} />
         </div>
       )}
@@ -38,6 +39,15 @@ export function TurnEndRowView({ entry }: { readonly entry: RowEntry }) {
       <TurnFoot row={row} />
     </article>
   )
+}
+
+/** When the provider lets requests through again, counted down. */
+function MayGoOn({ row }: { readonly row: TurnEndRow }) {
+  const { store, now } = useApp()
+  if (row.resumesAt === null || store.entries.value.at(-1)?.id !== row.id) return null
+  const left = row.resumesAt - now.value
+  const at = new Date(row.resumesAt).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+  return <span class="may-go-on">{left <= 0 ? t('It may go on now.') : t('It may go on at {0}, in {1}.', at, formatSeconds(left))}</span>
 }
 
 function NextStep({ row }: { readonly row: TurnEndRow }) {

@@ -1,0 +1,137 @@
+import type { Logger } from '../../capabilities/logger.ts'
+import type { Plugin } from '../kernel/plugin.ts'
+import type { CallConfiguration, Failure, FailureCode, ModelRegistry } from '../model/contract.ts'
+import type { Agent } from '../session/agent.ts'
+import { settings } from '../settings/specs.ts'
+
+/** Another model for the rest of a running turn. */
+export interface ModelRoutes {
+  /** The person chose while the turn waits for a retry: it goes on at once with that model. False when nothing waits (any more). */
+  useNow(agent: Agent, route: Route): Promise<boolean>
+}
+
+export interface Route {
+  readonly provider: string
+  readonly model: string
+}
+
+declare module '../kernel/plugin.ts' {
+  interface Services {
+    modelRoutes: ModelRoutes
+  }
+}
+
+/** Failures of the chosen model that another one may do without. A refused key is a thing to put right, not to work around. */
+const outages: ReadonlySet<FailureCode> = new Set(['SERVER', 'TRANSPORT', 'TIMEOUT', 'RATE_LIMIT', 'QUOTA', 'EMPTY_RESPONSE', 'STREAM_CLOSED'])
+/** What no other route mends. */
+const everywhere: ReadonlySet<FailureCode> = new Set(['ABORTED', 'CONTEXT_WINDOW_EXCEEDED'])
+
+interface TurnRoute {
+  readonly turn: number
+  /** Null: as chosen. */
+  readonly route: KnownRoute | null
+  /** What was asked last. */
+  readonly asked: Route | null
+  /** Routes that failed in this turn. */
+  readonly failed: ReadonlySet<string>
+}
+
+interface KnownRoute extends Route {
+  readonly efforts: readonly string[]
+}
+
+/**
+ * On an outage the same step goes on with the next model of `model.fallback`, and the rest of the turn with it; the next turn
+ * begins with the chosen model again. Every change stands in the log (`llm/route`), never silently.
+ *
+ * Mounted after the retries, so that it is asked when they give up. A fallback is left for the next whatever it fails with.
+ */
+export function createModelRoutesPlugin({ logger }: { readonly logger: Logger }): Plugin {
+  return {
+    name: 'model-routes',
+    inject: ['models', 'settings', 'retries'],
+    apply(ctx) {
+      const turns = new WeakMap<Agent, TurnRoute>()
+      const stateOf = (agent: Agent, turn: number): TurnRoute => {
+        const known = turns.get(agent)
+        return known?.turn === turn ? known : { turn, route: null, asked: null, failed: new Set() }
+      }
+
+      ctx.provide('modelRoutes', {
+        async useNow(agent, chosen) {
+          const route = await known(ctx.models, chosen)
+          const wait = ctx.retries.waiting(agent)
+          if (wait === null) return false
+          const state = stateOf(agent, wait.turn)
+          note(agent, wait, { from: state.asked, to: chosen })
+          turns.set(agent, { ...state, route })
+          return ctx.retries.tryNow(agent)
+        },
+      })
+
+      ctx.on('agent/request', async ({ agent, turn }, next) => {
+        const config = routed(await next(), stateOf(agent, turn).route)
+        turns.set(agent, { ...stateOf(agent, turn), asked: { provider: config.provider, model: config.model } })
+        return config
+      })
+
+      ctx.on('agent/request-error', async ({ agent, turn, step, failure, signal }, next) => {
+        const decision = await next()
+        const state = stateOf(agent, turn)
+        const isOutage = state.route === null ? outages.has(failure.code) : !everywhere.has(failure.code)
+        if (decision.kind === 'retry' || !isOutage || state.asked === null || signal.aborted) return decision
+        const failed = new Set([...state.failed, keyOf(state.asked)])
+        for (const text of ctx.settings.get(settings.modelFallback)) {
+          const route = await usable(text)
+          if (signal.aborted) return decision
+          if (route === null || failed.has(keyOf(route))) continue
+          note(agent, { turn, step }, { from: state.asked, to: route, failure })
+          turns.set(agent, { ...state, failed, route })
+          return { kind: 'retry' }
+        }
+        return decision
+      })
+
+      async function usable(text: string): Promise<KnownRoute | null> {
+        try {
+          return await known(ctx.models, routeFrom(text))
+        } catch (error) {
+          logger.warn('A model of bosun.model.fallback cannot be used.', { model: text, error: String(error) })
+          return null
+        }
+      }
+    },
+  }
+}
+
+function note(agent: Agent, place: { readonly turn: number; readonly step: number }, change: { readonly from: Route | null; readonly to: Route; readonly failure?: Failure }): void {
+  const { from, to, failure } = change
+  const pair = ({ provider, model }: Route) => ({ provider, model })
+  agent.session.append({
+    type: 'llm/route',
+    ignorable: true,
+    data: { turn: place.turn, step: place.step, ...(from !== null && { from: pair(from) }), to: pair(to), ...(failure && { failure }) },
+  })
+}
+
+/** Errors: `Error` for a provider that is not there, `ModelError` for a model that it does not know. */
+async function known(models: Pick<ModelRegistry, 'get'>, { provider, model }: Route): Promise<KnownRoute> {
+  const adapter = models.get(provider)
+  if (adapter === undefined) throw new Error(`There is no provider "${provider}".`)
+  const { reasoningEfforts } = await adapter.resolveModel(model)
+  return { provider, model, efforts: reasoningEfforts }
+}
+
+/** The effort was chosen for another model; it stays where this one knows it too. */
+function routed({ reasoningEffort, ...config }: CallConfiguration, route: KnownRoute | null): CallConfiguration {
+  const keepsEffort = reasoningEffort !== undefined && (route === null || route.efforts.includes(reasoningEffort))
+  return { ...config, ...(route !== null && { provider: route.provider, model: route.model }), ...(keepsEffort && { reasoningEffort }) }
+}
+
+/** Names of models may hold slashes, those of providers do not. */
+function routeFrom(text: string): Route {
+  const slash = text.indexOf('/')
+  return { provider: text.slice(0, slash), model: text.slice(slash + 1) }
+}
+
+const keyOf = ({ provider, model }: Route) => `${provider}/${model}`
