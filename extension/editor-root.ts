@@ -6,6 +6,7 @@ import { NodeBlobStore } from './platform/node/blob-store.ts'
 import { createNodeClock } from './platform/node/clock.ts'
 import { NodeEventStore } from './platform/node/event-store.ts'
 import { NodeFileSystem } from './platform/node/file-system.ts'
+import { readGitBranch } from './platform/node/git-branch.ts'
 import { createKeeperRunner } from './platform/node/keeper-runner.ts'
 import { createNodeMachine } from './platform/node/machine.ts'
 import { createRipgrepSearch } from './platform/node/ripgrep-search.ts'
@@ -45,7 +46,7 @@ export interface EarlyParts {
 export async function runEditor(context: vscode.ExtensionContext, { views, kept, logger }: EarlyParts): Promise<RunningEditor> {
   const root = vscode.Uri.joinPath(context.globalStorageUri, 'sessions').fsPath
   const clock = createNodeClock()
-  const workspace = createVscodeWorkspace()
+  const workspace = createVscodeWorkspace({ readBranch: readGitBranch })
   const files = new EditorFileSystem(new NodeFileSystem({ folders: workspace.folders }))
   const processes = createKeeperRunner({ entry: vscode.Uri.joinPath(context.extensionUri, 'dist', 'keeper.js').fsPath })
   const [machine, rgPath] = await Promise.all([createNodeMachine(), findEditorRipgrep()])
@@ -89,6 +90,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, kept,
     await application.dispose()
     await processes.dispose()
     files.dispose()
+    workspace.dispose()
     editor.dispose()
   }
   try {

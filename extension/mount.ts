@@ -18,6 +18,7 @@ import { secretRedaction } from './core/policy/redact-secrets.ts'
 import { searchWithoutSecrets } from './core/policy/search-without-secrets.ts'
 import { createPresetsPlugin } from './core/presets/service.ts'
 import { createPromptSectionsPlugin } from './core/prompt/sections.ts'
+import { createSurroundingsPlugin } from './core/prompt/surroundings.ts'
 import { createSystemPromptPlugin } from './core/prompt/service.ts'
 import { sessionsPlugin } from './core/session/sessions.ts'
 import { titlesPlugin } from './core/session/titles-plugin.ts'
@@ -69,9 +70,13 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     featureEvents,
     createCommandsPlugin({ dispatch, machine, logger }),
     titlesPlugin({ logger, clock, machine }),
-    createToolsPlugin({ dispatch, randomId: () => machine.randomId() }),
-    createSystemPromptPlugin({ dispatch }),
-    createPromptSectionsPlugin({ machine, workspace }),
+    createToolsPlugin({ dispatch, randomId: () => machine.randomId(), order: setting('toolsOrder') }),
+    createSystemPromptPlugin({ dispatch, includeRuntimeContext: setting('promptIncludeRuntimeContext'), toolOrder: setting('toolsOrder') }),
+    createPromptSectionsPlugin({
+      machine,
+      options: () => ({ includeHarnessIdentity: setting('promptIncludeHarnessIdentity')(), persona: setting('promptPersona')() }),
+    }),
+    createSurroundingsPlugin({ clock, machine, workspace, include: setting('contextInclude') }),
 
     modelsPlugin({ dispatch }),
     modelProvidersPlugin({

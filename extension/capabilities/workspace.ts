@@ -24,5 +24,6 @@ export interface WorkspaceSnapshot {
   readonly openEditors: readonly string[]
   readonly unsavedFiles: readonly string[]
   readonly problems?: { readonly errors: number; readonly warnings: number }
-  readonly gitBranch?: string
+  /** By folder of the window; `detached at …` without a branch. */
+  readonly gitBranches?: readonly { readonly folder: string; readonly branch: string }[]
 }

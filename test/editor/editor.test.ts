@@ -105,7 +105,7 @@ describe('a notification', () => {
 })
 
 describe('the workspace of the editor', () => {
-  const workspace = createVscodeWorkspace()
+  const workspace = createVscodeWorkspace({ readBranch: async () => 'main' })
 
   it('names its folders and whether they are trusted', () => {
     deepEqual(workspace.folders().map(({ name }) => name), vscode.workspace.workspaceFolders?.map(({ name }) => name))

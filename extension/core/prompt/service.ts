@@ -2,16 +2,23 @@ import type { Undo } from '../../base/undo.ts'
 import { everyLayer } from '../kernel/plugin.ts'
 import type { Context, Dispatcher, Plugin, ScopeKey } from '../kernel/plugin.ts'
 import { scopeChain } from '../kernel/scope-chain.ts'
-import type { Tools } from '../tools/service.ts'
+import { UNLISTED_TOOLS, type Tools } from '../tools/service.ts'
 import { interpolate } from './interpolate.ts'
-import type { PromptContext, PromptSection, RuntimeContextSection, SystemPrompt } from './system-prompt.ts'
+import type { PromptContext, PromptSection, RenderedSection, RuntimeContextSection, SystemPrompt } from './system-prompt.ts'
+
+export interface SystemPromptOptions {
+  readonly dispatch: Dispatcher
+  readonly includeRuntimeContext?: () => boolean
+  /** Names in the order in which the tools are declared; a prompt is put together only while all of them are known. */
+  readonly toolOrder?: () => readonly string[]
+}
 
 /** The plugin that offers the system prompt. Source: runtime specification 14. */
-export function createSystemPromptPlugin({ dispatch }: { readonly dispatch: Dispatcher }): Plugin {
+export function createSystemPromptPlugin({ dispatch, includeRuntimeContext = () => true, toolOrder = () => [] }: SystemPromptOptions): Plugin {
   return {
     name: 'system-prompt',
     apply(ctx) {
-      const prompt = new PromptLayers(dispatch, () => ctx.get('tools'))
+      const prompt = new PromptLayers({ dispatch, includeRuntimeContext, toolOrder, tools: () => ctx.get('tools') })
       ctx.provide('systemPrompt', (user: Context) => new SystemPromptView(prompt, user))
     },
   }
@@ -50,20 +57,20 @@ class Layers<T extends Named> {
   }
 }
 
+type LayersParts = Required<SystemPromptOptions> & { readonly tools: () => Tools | undefined }
+
 class PromptLayers {
   readonly sections = new Layers<PromptSection>()
   readonly runtime = new Layers<RuntimeContextSection>()
   readonly #omitting = new Map<ScopeKey, number>()
-  readonly #dispatch: Dispatcher
-  readonly #tools: () => Tools | undefined
+  readonly #parts: LayersParts
 
-  constructor(dispatch: Dispatcher, tools: () => Tools | undefined) {
-    this.#dispatch = dispatch
-    this.#tools = tools
+  constructor(parts: LayersParts) {
+    this.#parts = parts
   }
 
   announce(): void {
-    this.#dispatch.emit('system-prompt/change', everyLayer, [])
+    this.#parts.dispatch.emit('system-prompt/change', everyLayer, [])
   }
 
   omit(scope: ScopeKey | null): Undo {
@@ -77,18 +84,26 @@ class PromptLayers {
   }
 
   async assemble(context: PromptContext): ReturnType<SystemPrompt['assemble']> {
-    const parts = { sections: this.#render(context) }
-    const { sections } = await this.#dispatch.waterfall('system-prompt/assemble', context.scope, [parts, context], async () => parts)
-    const runtime = await this.#runtimeTexts(context)
+    this.#checkToolOrder(context.scope)
+    const own = { sections: this.#render(context), runtimeContext: await this.#runtimeTexts(context) }
+    const { sections, runtimeContext } = await this.#parts.dispatch.waterfall('system-prompt/assemble', context.scope, [own, context], async () => own)
     return {
       system: sections.map(({ text }) => text).join('\n\n'),
-      runtimeContext: runtime.map(({ text }) => text).join('\n\n'),
-      runtimeSections: runtime.map(({ name }) => name),
+      runtimeContext: runtimeContext.map(({ text }) => text).join('\n'),
+      runtimeSections: runtimeContext.map(({ name }) => name),
     }
   }
 
-  #render(context: PromptContext): readonly { readonly name: string; readonly text: string }[] {
-    const hasTool = (name: string) => this.#tools()?.get(name, context.scope) !== undefined
+  #checkToolOrder(scope: ScopeKey): void {
+    const tools = this.#parts.tools()
+    const unknown = this.#parts.toolOrder().filter((name) => name !== UNLISTED_TOOLS && tools?.get(name, scope) === undefined && tools?.get(name, null) === undefined)
+    if (unknown.length === 0) return
+    const known = tools?.list(null).map(({ name }) => name) ?? []
+    throw new Error(`The setting bosun.tools.order names ${unknown.join(', ')}, which is no tool. Correct it. Known: ${known.join(', ')}.`)
+  }
+
+  #render(context: PromptContext): readonly RenderedSection[] {
+    const hasTool = (name: string) => this.#parts.tools()?.get(name, context.scope) !== undefined
     const visible = this.sections.visible(context.scope).filter(({ tools }) => tools === undefined || tools.every(hasTool))
     const complete = visible.filter(({ isComplete }) => isComplete)
     if (complete.length > 1) {
@@ -102,7 +117,8 @@ class PromptLayers {
     })
   }
 
-  async #runtimeTexts(context: PromptContext): Promise<readonly { readonly name: string; readonly text: string }[]> {
+  async #runtimeTexts(context: PromptContext): Promise<readonly RenderedSection[]> {
+    if (!this.#parts.includeRuntimeContext()) return []
     if (scopeChain(context.scope).some((key) => this.#omitting.has(key))) return []
     const texts = await Promise.all(
       this.runtime.visible(context.scope).map(async ({ name, text }) => ({ name, text: (await text(context))?.trim() ?? '' })),

@@ -21,6 +21,18 @@ export interface RuntimeContextSection {
   readonly text: (context: PromptContext) => string | undefined | Promise<string | undefined>
 }
 
+/** A section as it was rendered. */
+export interface RenderedSection {
+  readonly name: string
+  readonly text: string
+}
+
+/** What a request says beside the talk and its tools, before it is joined. */
+export interface PromptAssembly {
+  readonly sections: readonly RenderedSection[]
+  readonly runtimeContext: readonly RenderedSection[]
+}
+
 export interface PromptContext {
   readonly agent: Agent
   readonly scope: ScopeKey
@@ -37,7 +49,7 @@ export interface SystemPrompt {
   runtimeContext(section: RuntimeContextSection): Undo
   /** Scoped contexts only: agents at or below the layer get no runtime context. */
   omitRuntimeContext(): Undo
-  /** Errors: `Error` for an unknown, valueless or malformed placeholder, or two complete sections. */
+  /** Errors: `Error` for an unknown, valueless or malformed placeholder, two complete sections, or an order of tools that names an unknown one. */
   assemble(context: PromptContext): Promise<{ readonly system: string; readonly runtimeContext: string; readonly runtimeSections: readonly string[] }>
 }
 
@@ -46,7 +58,7 @@ declare module '../kernel/plugin.ts' {
     systemPrompt: SystemPrompt
   }
   interface ExtensionPoints {
-    'system-prompt/assemble': Waterfall<[parts: { readonly sections: readonly { readonly name: string; readonly text: string }[] }, context: PromptContext], { readonly sections: readonly { readonly name: string; readonly text: string }[] }>
+    'system-prompt/assemble': Waterfall<[assembly: PromptAssembly, context: PromptContext], PromptAssembly>
     'system-prompt/change': Emit<[]>
   }
 }

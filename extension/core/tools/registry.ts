@@ -10,12 +10,14 @@ import { checkSchema } from '../schema/check-schema.ts'
 import { RESERVED_TOOL_NAME, ToolError } from './definition.ts'
 import type { Execution, ExecutionRequest, ToolDefinition } from './definition.ts'
 import { StagedCall } from './pipeline.ts'
-import type { PresentationMode, Tools } from './service.ts'
+import { UNLISTED_TOOLS, type PresentationMode, type Tools } from './service.ts'
 
 export interface ToolRegistryOptions {
   readonly dispatch: Dispatcher
   /** Makes the opaque identity of each execution. */
   readonly randomId: () => string
+  /** Names in the order of their declarations, with the marker for all others. Absent: by name. */
+  readonly order?: () => readonly string[]
 }
 
 /** The plugin that offers the tools service. */
@@ -40,6 +42,9 @@ export class ToolRegistry {
   readonly dispatch: Dispatcher
   readonly randomId: () => string
   readonly approvals: () => Approvals | undefined
+  readonly #order: () => readonly string[]
+  /** The order that `#schemas` was made with. */
+  #usedOrder: readonly string[] | null = null
   readonly #layers = new Map<ScopeKey | null, Map<string, ToolDefinition>>()
   readonly #restrictions = new Map<ScopeKey, Set<Restriction>>()
   readonly #guards = new Map<ScopeKey | null, Set<Guard>>()
@@ -52,6 +57,7 @@ export class ToolRegistry {
   constructor(options: ToolRegistryOptions, approvals: () => Approvals | undefined) {
     this.dispatch = options.dispatch
     this.randomId = options.randomId
+    this.#order = options.order ?? (() => [UNLISTED_TOOLS])
     this.approvals = approvals
   }
 
@@ -132,11 +138,16 @@ export class ToolRegistry {
 
   list(scope: ScopeKey | null): readonly ToolDefinition[] {
     const names = new Set([...scopeChain(scope), null].flatMap((key) => [...(this.#layers.get(key)?.keys() ?? [])]))
-    return [...names].sort(byCodeUnits).flatMap((name) => this.get(name, scope) ?? [])
+    return inOrder([...names].sort(byCodeUnits), this.#order()).flatMap((name) => this.get(name, scope) ?? [])
   }
 
   schemas(scope: ScopeKey | null): readonly ToolDeclaration[] {
     const key = scope ?? this.#globalKey
+    const order = this.#order()
+    if (order !== this.#usedOrder) {
+      this.#usedOrder = order
+      this.#schemas = new WeakMap()
+    }
     const known = this.#schemas.get(key)
     if (known) return known
     const made = this.list(scope).map(({ name, description, parameters }) =>
@@ -209,6 +220,14 @@ export class ToolRegistry {
     this.#schemas = new WeakMap()
     this.dispatch.emit('tools/change', everyLayer, [])
   }
+}
+
+/** `names` with those that `order` lists where it lists them; the others keep their order at its marker. */
+function inOrder(names: readonly string[], order: readonly string[]): readonly string[] {
+  if (order.length <= 1) return names
+  const listed = new Set(order)
+  const there = new Set(names)
+  return order.flatMap((name) => (name === UNLISTED_TOOLS ? names.filter((other) => !listed.has(other)) : there.has(name) ? [name] : []))
 }
 
 /** The service as one context sees it: registrations are filed into its layer and belong to its plugin. */

@@ -44,6 +44,9 @@ export interface StagedExecution {
   commit(): Promise<ToolResult>
 }
 
+/** Where, in a configured order of tools, those stand that it does not name. */
+export const UNLISTED_TOOLS = '<unlisted-tools>'
+
 export type PresentationMode = 'native' | 'code' | 'both'
 
 declare module '../kernel/plugin.ts' {

@@ -14,7 +14,7 @@ export function versionOf(bytes: Uint8Array): FileVersion {
 const versionFrom = (digest: string) => `sha256:${digest}` as FileVersion
 
 /** Never opens what could block or act on being opened, such as a FIFO or a device. */
-export async function withRegularFile<T>({ path, spelling }: FileTarget, work: (file: FileHandle, facts: Stats) => Promise<T>): Promise<T> {
+export async function withRegularFile<T>({ path, spelling }: Pick<FileTarget, 'path' | 'spelling'>, work: (file: FileHandle, facts: Stats) => Promise<T>): Promise<T> {
   const before = await stat(path)
   if (!before.isFile()) throw notRegular(spelling, kindOf(before))
   // Should something else have taken its place in between, opening it must not block either.

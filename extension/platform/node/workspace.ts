@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import type { Workspace } from '../../capabilities/workspace.ts'
+import { readGitBranch } from './git-branch.ts'
 
 /** One folder, trusted because the person named it on the command line; without an editor there is nothing else to tell. */
 export function createFolderWorkspace(folder: string): Workspace {
@@ -9,6 +10,9 @@ export function createFolderWorkspace(folder: string): Workspace {
     isTrusted: () => true,
     onDidChangeTrust: () => () => {},
     onDidChangeFolders: () => () => {},
-    snapshot: async () => ({ openEditors: [], unsavedFiles: [] }),
+    async snapshot() {
+      const branch = await readGitBranch(folder)
+      return { openEditors: [], unsavedFiles: [], ...(branch !== null && { gitBranches: [{ folder, branch }] }) }
+    },
   }
 }

@@ -5,7 +5,8 @@ const MAX_OPEN_EDITORS = 20
 const MAX_UNSAVED = 50
 
 /** The folders of this window, whether the person trusts them, and what the editor knows about them right now. */
-export function createVscodeWorkspace(): Workspace {
+export function createVscodeWorkspace({ readBranch }: { readonly readBranch: (folder: string) => Promise<string | null> }): Workspace & vscode.Disposable {
+  const problems = createProblemCounts()
   return {
     folders: () => (vscode.workspace.workspaceFolders ?? []).map(({ name, uri }) => ({ name, path: pathOf(uri) })),
     isTrusted: () => vscode.workspace.isTrusted,
@@ -23,10 +24,11 @@ export function createVscodeWorkspace(): Workspace {
       const subscriptions = watchers.flatMap((watcher) => [watcher, watcher.onDidCreate(notify), watcher.onDidChange(notify), watcher.onDidDelete(notify)])
       return () => vscode.Disposable.from(...subscriptions).dispose()
     },
-    snapshot: async () => {
-      const branch = gitBranch()
-      return { ...activeEditor(), openEditors: openEditors(), unsavedFiles: unsavedFiles(), ...problems(), ...(branch === undefined ? {} : { gitBranch: branch }) }
+    async snapshot() {
+      const gitBranches = await branches(readBranch)
+      return { ...activeEditor(), openEditors: openEditors(), unsavedFiles: unsavedFiles(), problems: problems.counts(), ...(gitBranches.length > 0 && { gitBranches }) }
     },
+    dispose: () => problems.dispose(),
   }
 }
 
@@ -65,7 +67,14 @@ const unsavedFiles = () =>
 /** Files, not the editor's own pages or what Bosun shows. */
 const isOfPerson = ({ scheme }: vscode.Uri) => scheme === 'file' || vscode.workspace.workspaceFolders?.some(({ uri }) => uri.scheme === scheme) === true
 
-function problems(): Pick<WorkspaceSnapshot, 'problems'> {
+/** Counted anew only after a change: an editor may show tens of thousands. */
+function createProblemCounts(): { readonly counts: () => NonNullable<WorkspaceSnapshot['problems']>; readonly dispose: () => void } {
+  let known: NonNullable<WorkspaceSnapshot['problems']> | null = null
+  const subscription = vscode.languages.onDidChangeDiagnostics(() => (known = null))
+  return { counts: () => (known ??= countProblems()), dispose: () => subscription.dispose() }
+}
+
+function countProblems(): NonNullable<WorkspaceSnapshot['problems']> {
   let errors = 0
   let warnings = 0
   for (const [, diagnostics] of vscode.languages.getDiagnostics()) {
@@ -74,7 +83,7 @@ function problems(): Pick<WorkspaceSnapshot, 'problems'> {
       if (severity === vscode.DiagnosticSeverity.Warning) warnings += 1
     }
   }
-  return { problems: { errors, warnings } }
+  return { errors, warnings }
 }
 
 /** The part of the Git extension's interface that is read here. Source: `extensions/git/src/api/git.d.ts` of VS Code, version 1. */
@@ -82,16 +91,27 @@ interface GitExtension {
   getAPI(version: 1): { readonly repositories: readonly { readonly rootUri: vscode.Uri; readonly state: { readonly HEAD?: { readonly name?: string } } }[] }
 }
 
-/** Only when the Git extension runs already: asking must not start it. */
-function gitBranch(): string | undefined {
+/** From the Git extension where it runs already (asking must not start it), else from the repository's own files. */
+async function branches(readBranch: (folder: string) => Promise<string | null>): Promise<NonNullable<WorkspaceSnapshot['gitBranches']>> {
+  const repositories = gitRepositories()
+  const local = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file').map(({ uri }) => uri.fsPath)
+  const found = await Promise.all(
+    local.map(async (folder) => {
+      const known = repositories.find(({ rootUri: { fsPath } }) => folder === fsPath || folder.startsWith(`${fsPath}/`))?.state.HEAD?.name
+      const branch = known ?? (await readBranch(folder))
+      return branch === null ? [] : [{ folder, branch }]
+    }),
+  )
+  return found.flat()
+}
+
+function gitRepositories(): ReturnType<GitExtension['getAPI']>['repositories'] {
   const extension = vscode.extensions.getExtension<GitExtension>('vscode.git')
-  const root = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath
-  if (extension?.isActive !== true || root === undefined) return undefined
+  if (extension?.isActive !== true) return []
   try {
-    const { repositories } = extension.exports.getAPI(1)
-    return repositories.find(({ rootUri }) => root === rootUri.fsPath || root.startsWith(`${rootUri.fsPath}/`))?.state.HEAD?.name
+    return extension.exports.getAPI(1).repositories
   } catch {
-    // The Git extension is switched off by its setting and throws then; the branch is only a courtesy.
-    return undefined
+    // The Git extension is switched off by its setting and throws then; the files say it too.
+    return []
   }
 }

@@ -94,10 +94,14 @@ describe('sections', () => {
   it('pass a waterfall that may replace them', async () => {
     const { kernel, systemPrompt, assemble } = setUp()
     systemPrompt.section({ name: 'a', order: 0, text: 'a' })
-    kernel.root.on('system-prompt/assemble', async ({ sections }, _context, next) => ({
-      sections: [...(await next()).sections, { name: 'more', text: `${sections.length} before` }],
-    }))
-    expect((await assemble()).system).toBe('a\n\n1 before')
+    kernel.root.on('system-prompt/assemble', async (before, _context, next) => {
+      const { sections, runtimeContext } = await next()
+      return {
+        sections: [...sections, { name: 'more', text: `${before.sections.length} before` }],
+        runtimeContext: [...runtimeContext, { name: 'now', text: `${before.runtimeContext.length} facts` }],
+      }
+    })
+    expect(await assemble()).toEqual({ system: 'a\n\n1 before', runtimeContext: '0 facts', runtimeSections: ['now'] })
   })
   it('about tools are said only to agents that see all of them', async () => {
     const { kernel, inAgent, systemPrompt, scope, assemble } = setUp()
@@ -127,7 +131,7 @@ describe('runtime context', () => {
     systemPrompt.runtimeContext({ name: 'late', order: 9, text: async () => 'L' })
     systemPrompt.runtimeContext({ name: 'none', order: 5, text: () => undefined })
     systemPrompt.runtimeContext({ name: 'early', order: 1, text: ({ cwd }) => `E ${cwd} {{kept}}` })
-    expect(await assemble()).toEqual({ system: '', runtimeContext: 'E /w {{kept}}\n\nL', runtimeSections: ['early', 'late'] })
+    expect(await assemble()).toEqual({ system: '', runtimeContext: 'E /w {{kept}}\nL', runtimeSections: ['early', 'late'] })
   })
   it('is left out for agents below a layer that wants none', async () => {
     const { kernel, systemPrompt, inPreset, assemble } = setUp()

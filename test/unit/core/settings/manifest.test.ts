@@ -24,6 +24,8 @@ describe('the settings in the manifest', () => {
   it('name what a folder that is not trusted may not set', () =>
     expect(restrictedConfigurations()).toEqual([
       'bosun.providers',
+      'bosun.prompt.includeHarnessIdentity',
+      'bosun.prompt.persona',
       'bosun.shell.path',
       'bosun.shell.timeoutMs',
       'bosun.permissions.defaultPreset',
