@@ -35,6 +35,7 @@ import { initCommandPlugin } from './features/instructions/init-command.ts'
 import { jobsPlugin } from './features/jobs/plugin.ts'
 import { observationPlugin } from './features/observation/plugin.ts'
 import { questionsPlugin } from './features/questions/plugin.ts'
+import { sessionCommands } from './features/commands/plugin.ts'
 import { todoPlugin } from './features/todo/projection.ts'
 import { createEditorAdapter } from './models/editor/adapter.ts'
 import { createProviderAdapter } from './models/provider-adapter.ts'
@@ -98,7 +99,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     policyPlugin({
       dispatch, source: world.settings, workspace, files, machine, logger,
       shellSyntax: world.shellSyntax,
-      readableFolders: (sessionId) => [blobs.spillFolder(sessionId)],
+      readableFolders: (sessionId) => [sessionId, ...(kernel.root.get('sessions')?.ancestors(sessionId) ?? [])].map((id) => blobs.spillFolder(id)),
     }),
     secretRedaction,
     timeOutGuard({ clock }),
@@ -128,6 +129,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     questionsPlugin({ machine, logger }),
     instructionsPlugin({ files, logger, machine, workspace }),
     initCommandPlugin({ machine }),
+    sessionCommands({ secrets: world.secrets, clock }),
     {
       // Its thresholds are fixed for the life of the plugin, and a bad list must not take the rest with it.
       name: 'repeat-reminder-settings',

@@ -11,6 +11,13 @@ export interface BlobStore {
   /** Keep the bytes of a file as they were before a change, durably, before that change happens. Null bytes: it did not exist. */
   putBeforeImage(sessionId: string, bytes: Uint8Array | null): Promise<{ readonly digest: string | null }>
   getBeforeImage(sessionId: string, digest: string): Promise<Uint8Array>
+  /**
+   * Give session `to` every attachment and before-image of session `from`. The bytes stand on the disk once where it can do that, and
+   * stay for one when the other is removed.
+   */
+  share(from: string, to: string): Promise<void>
+  /** Ids of the attachments a session has, in no order. */
+  listAttachments(sessionId: string): Promise<readonly string[]>
   /** The folder that holds spilled output, for the fence to allow reads in. */
   spillFolder(sessionId: string): string
 }

@@ -1,12 +1,14 @@
 import type { Plugin } from '../core/kernel/plugin.ts'
 import type { EventType } from '../core/log/event.ts'
 import type { EventTypeRules } from '../core/log/event-types.ts'
+import type {} from './commands/events.ts'
 import type {} from './jobs/service.ts'
 import type {} from './observation/service.ts'
 import type {} from './questions/service.ts'
 
 /** What the log holds the events of the features to. A build without a feature may skip them. */
 export const featureEventTypes: Partial<Readonly<Record<EventType, EventTypeRules>>> = {
+  'feedback/record': { isIgnorable: true, fields: { text: 'text' } },
   'fs/observed': { isIgnorable: true, fields: { path: 'text' } },
   'fs/before-image': { isIgnorable: true, fields: { callId: 'text', path: 'text' } },
   'job/started': { isIgnorable: true, fields: { id: 'text', kind: 'text', label: 'text' } },

@@ -22,6 +22,8 @@ import { instructionDocument } from './instruction-document.ts'
 import { ModelChooser } from './model-choice.ts'
 import { Notices, type NoticeAction } from './notices.ts'
 import type { FindPresenters } from './present-tool.ts'
+import { SessionActions } from './session-actions.ts'
+import { seqOfRow } from './fork-points.ts'
 import { SessionTranscripts } from './session-transcripts.ts'
 import { createPresetChoice } from './preset-choice.ts'
 import { statusOf } from './status.ts'
@@ -36,6 +38,9 @@ export type ChatCommand =
   | 'open-session'
   | 'rename-session'
   | 'delete-session'
+  | 'fork-session'
+  | 'rewind-session'
+  | 'run-command'
   | 'stop'
   | 'continue'
   | 'choose-model'
@@ -70,9 +75,11 @@ interface NextSession {
   readonly preset: string | null
   readonly permission: ComposerView['permission'] | null
   readonly options: AgentOptions | null
+  /** It takes the place of one that was cleared. */
+  readonly isCleared: boolean
 }
 
-const noChoices: NextSession = { preset: null, permission: null, options: null }
+const noChoices: NextSession = { preset: null, permission: null, options: null, isCleared: false }
 
 /**
  * Behind every page of the chat: turns the person's intents into calls of the services, and what happens into view state.
@@ -92,6 +99,8 @@ export class ChatController {
   readonly #prompts: ApprovalPrompts
   /** What the menus of the composer offer. */
   readonly completions: Completions
+  /** Also the source of the slash commands that need a view. */
+  readonly sessionActions: SessionActions
   readonly #undos: Undo[] = []
   #shown: Shown | null = null
   #next: NextSession = noChoices
@@ -161,6 +170,18 @@ export class ChatController {
       },
       onError,
     })
+    this.sessionActions = new SessionActions({
+      capabilities,
+      services,
+      chat: {
+        shown: () => this.#shown?.session ?? null,
+        open: (sessionId) => this.#open(sessionId),
+        startAnew: ({ carriesOn }) => this.#startAnew(carriesOn),
+        putDraft: (sessionId, text) => this.#putDraft(sessionId, text),
+        notice: (...notice) => this.#notice(...notice),
+        refreshList: () => this.#refreshSessions(),
+      },
+    })
     logger.debug('The chat is composed.')
   }
 
@@ -221,7 +242,7 @@ export class ChatController {
       this.#refreshSession()
       // The inbox takes a change over once the log holds it, just after this.
       if (event.type === 'agent/inbox/spliced') queueMicrotask(() => this.#refreshQueue())
-      if (event.type === 'agent-preset/selected') this.#refreshComposer()
+      if (event.type === 'agent-preset/selected' || event.type === 'command/done') this.#refreshComposer()
     }
     if (event.type === 'turn/end') this.#turnEnded(session, event)
     if (event.type === 'turn/start' || event.type === 'turn/end' || event.type === 'session/title') this.#refreshSoon()
@@ -279,6 +300,15 @@ export class ChatController {
         return
       case 'delete-session':
         if (this.#shown !== null) await this.#delete(this.#shown.session.id)
+        return
+      case 'fork-session':
+        if (this.#shown !== null) await this.sessionActions.fork(this.#shown.session, null)
+        return
+      case 'rewind-session':
+        if (this.#shown !== null) await this.sessionActions.rewind(this.#shown.session)
+        return
+      case 'run-command':
+        await this.#pickCommand()
         return
       case 'stop':
         this.#stop()
@@ -409,6 +439,16 @@ export class ChatController {
       case 'session-delete':
         await this.#delete(message.id)
         return
+      case 'session-fork':
+        if (shown !== null) await this.sessionActions.fork(shown.session, message.rowId)
+        return
+      case 'prompt-again':
+        if (shown !== null) await this.sessionActions.askAgain(shown.session, seqOfRow(message.rowId) ?? -1)
+        return
+      case 'session-archive':
+        await this.#services.sessions.archive(message.id, message.isArchived)
+        await this.#refreshSessions()
+        return
       case 'pick-model':
         await this.#pickModel()
         return
@@ -493,6 +533,7 @@ export class ChatController {
       cwd,
       ...(choices.preset === null ? {} : { preset: choices.preset }),
       ...(options === undefined ? {} : { agent: options }),
+      ...(choices.isCleared && { isCleared: true as const }),
     })
     if (choices.permission !== null && choices.permission !== this.#services.permissions.modeOf(agent.id)) {
       this.#services.permissions.select(agent.id, choices.permission)
@@ -575,6 +616,37 @@ export class ChatController {
     await this.#world.memento.set(OPEN_SESSION_KEY, undefined)
     this.#refreshShown()
     this.#model.show(null)
+  }
+
+  /** What the person had chosen goes on, but for what it may do: that begins as the settings say. */
+  async #startAnew(carriesOn: boolean): Promise<void> {
+    const kept = carriesOn && this.#shown?.agent != null ? { preset: this.#preset(), options: await this.#options() } : null
+    await this.#showNothing()
+    if (kept !== null) this.#next = { ...this.#next, ...kept, isCleared: true }
+    this.#refreshComposer()
+  }
+
+  /** Before what is typed there already. */
+  #putDraft(sessionId: string | null, text: string): void {
+    const typed = this.#drafts.get(sessionId)
+    const draft = typed.trim() === '' ? text : `${text}\n\n${typed}`
+    this.#drafts.set(sessionId, draft)
+    if ((this.#shown?.session.id ?? null) === sessionId) this.#model.set('composer', { ...this.#model.get('composer'), draft })
+  }
+
+  async #pickCommand(): Promise<void> {
+    const { editor, l10n } = this.#world
+    const entries = this.#services.commands.entries(this.#shown?.agent?.scope ?? this.#services.presets.scopeOf(this.#preset()))
+    const picked = await editor.pick({
+      title: l10n.t('Run a command'),
+      items: entries.map(({ name, description, hint }) => ({ id: name, label: `/${name}`, description: hint ?? '', detail: description })),
+    })
+    const entry = entries.find(({ name }) => name === picked)
+    if (entry === undefined) return
+    const args = entry.hint === null ? '' : await editor.input({ title: `/${entry.name}`, prompt: `${entry.description} (${entry.hint})` })
+    if (args === null) return
+    const problem = this.#blockedBy() ?? (await this.#runCommand(`/${entry.name} ${args}`.trim()))
+    if (problem !== null) this.#notice('command', 'warning', problem)
   }
 
   async #pickSession(): Promise<void> {
@@ -1020,11 +1092,13 @@ export class ChatController {
 
   async #refreshSessions(): Promise<void> {
     const summaries = await this.#services.sessions.list()
-    this.#model.set('sessions', summaries.map((summary) => this.#listItem(summary)))
+    const titles = new Map(summaries.map(({ id, title }) => [id, title]))
+    this.#model.set('sessions', summaries.map((summary) => this.#listItem(summary, titles)))
   }
 
-  #listItem({ id, title, updatedAt, problem }: SessionSummary): SessionListItem {
-    return { id, title, updatedAt, state: problem === undefined ? this.#stateOf(id) : 'broken', problem: problem ?? null }
+  #listItem({ id, title, updatedAt, problem, isArchived, forkedFrom }: SessionSummary, titles: ReadonlyMap<string, string>): SessionListItem {
+    const lineage = forkedFrom === undefined ? null : (titles.get(forkedFrom) ?? this.#world.l10n.t('a deleted session'))
+    return { id, title, updatedAt, state: problem === undefined ? this.#stateOf(id) : 'broken', problem: problem ?? null, isArchived, forkedFrom: lineage }
   }
 
   #findPresenters(sessionId: string): FindPresenters {

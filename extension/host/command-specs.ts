@@ -34,6 +34,9 @@ export const commandSpecs: readonly CommandSpec[] = [
   { id: 'renameSession', title: 'Rename Session…', icon: 'edit', target: { chat: 'rename-session' }, viewTitle: '3_session@1' },
   { id: 'deleteSession', title: 'Delete Session…', icon: 'trash', target: { chat: 'delete-session' }, viewTitle: '3_session@2' },
   { id: 'showInstructions', title: 'Show Instruction Files', icon: 'book', target: { chat: 'show-instructions' }, viewTitle: '4_help@0' },
+  { id: 'forkSession', title: 'Fork Session', icon: 'repo-forked', target: { chat: 'fork-session' }, viewTitle: '3_session@3' },
+  { id: 'rewindSession', title: 'Go Back to a Message…', icon: 'discard', target: { chat: 'rewind-session' }, viewTitle: '3_session@4' },
+  { id: 'runCommand', title: 'Run Slash Command…', icon: 'terminal', target: { chat: 'run-command' } },
   { id: 'showMenu', title: 'Show Menu', icon: 'menu', target: { chat: 'menu' } },
   { id: 'showLog', title: 'Show Diagnostics', icon: 'output', target: { page: 'show-log' }, viewTitle: '4_help@1' },
 ]

@@ -89,6 +89,11 @@ export type ViewMessage =
   | { readonly type: 'session-open'; readonly id: string }
   | { readonly type: 'session-rename'; readonly id: string; readonly title: string }
   | { readonly type: 'session-delete'; readonly id: string }
+  | { readonly type: 'session-archive'; readonly id: string; readonly isArchived: boolean }
+  /** Go on in a copy of the shown session that ends with the turn of this row. */
+  | { readonly type: 'session-fork'; readonly rowId: string }
+  /** Change a message of the person: a copy that ends before its turn, with its words in the box. */
+  | { readonly type: 'prompt-again'; readonly rowId: string }
   | { readonly type: 'pick-model' }
   | { readonly type: 'pick-preset' }
   | { readonly type: 'pick-permission' }

@@ -219,6 +219,9 @@ export interface SessionListItem {
   readonly updatedAt: number
   readonly state: 'idle' | 'running' | 'waiting' | 'broken'
   readonly problem: string | null
+  readonly isArchived: boolean
+  /** Title of the session it was forked from; null for one of its own. */
+  readonly forkedFrom: string | null
 }
 
 /** A line over the composer that stays until it is mended or closed. */

@@ -53,6 +53,18 @@ describe.each(Object.entries(stores))('a blob store %s', (_, createStore) => {
     expect(await store.putBeforeImage('s', null)).toEqual({ digest: null })
     expect([...(await store.getBeforeImage('s', (await store.putBeforeImage('s', new Uint8Array())).digest!))]).toEqual([])
   })
+  it('shares attachments and before-images with another session, and lists them', async () => {
+    const { store } = await made()
+    const { attachmentId } = await store.putAttachment('a', bytes('hello'), { mediaType: 'image/png' })
+    const { digest } = await store.putBeforeImage('a', bytes('before'))
+    await store.share('a', 'b')
+    await store.share('a', 'b')
+    await store.share('nothing-there', 'b')
+    expect([await store.listAttachments('b'), await store.listAttachments('c')]).toEqual([[attachmentId], []])
+    expect([[...(await store.getAttachment('b', attachmentId))], [...(await store.getBeforeImage('b', digest!))]]).toEqual([[...bytes('hello')], [...bytes('before')]])
+    await store.putAttachment('b', bytes('hers'), { mediaType: 'image/png' })
+    expect(await store.listAttachments('a')).toEqual([attachmentId])
+  })
   it('stores an oversize text whole, inside the folder for them', async () => {
     const { store, spilled } = await made()
     const { path, bytes: size } = await store.putSpill('s', 'output.txt', 'é\n')

@@ -47,6 +47,12 @@ export function createMemoryBlobStore(): MemoryBlobStore {
     },
     putBeforeImage: async (sessionId, bytes) => ({ digest: bytes === null ? null : put('before-image', sessionId, bytes) }),
     getBeforeImage: async (sessionId, digest) => get('before-image', sessionId, digest),
+    async share(from, to) {
+      for (const kind of ['attachment', 'before-image']) {
+        for (const [key, bytes] of [...blobs]) if (key.startsWith(`${kind}/${from}/`)) blobs.set(`${kind}/${to}/${key.split('/')[2]}`, bytes)
+      }
+    },
+    listAttachments: async (sessionId) => [...blobs.keys()].filter((key) => key.startsWith(`attachment/${sessionId}/`)).map((key) => `sha256:${key.split('/')[2]}`),
     spillFolder,
   }
 }

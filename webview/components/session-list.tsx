@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { SessionListItem } from '../../extension/protocol/view-state.ts'
-import { language, t } from '../l10n.ts'
+import { language, plural, t } from '../l10n.ts'
 import { formatAge } from '../text/format.ts'
 import { useApp } from './app-context.ts'
+import { Icon } from './icon.tsx'
 import { IconButton } from './icon-button.tsx'
 
-/** All sessions over the chat: find, open, rename, delete. */
+/** All sessions over the chat: find, open, rename, archive, delete. The archived ones stand behind the others, folded until asked for. */
 export function SessionList() {
   const { store, actions, isSessionListOpen } = useApp()
   const query = useSignal('')
@@ -20,14 +21,24 @@ export function SessionList() {
   }, [])
   const close = () => (isSessionListOpen.value = false)
   const words = query.value.toLowerCase().split(/\s+/).filter((word) => word !== '')
-  const shown = store.state.sessions.value.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)))
+  const isArchiveOpen = useSignal(false)
+  const found = store.state.sessions.value.filter(({ title, forkedFrom }) => words.every((word) => `${title} ${forkedFrom ?? ''}`.toLowerCase().includes(word)))
+  const active = found.filter(({ isArchived }) => !isArchived)
+  const archived = found.filter(({ isArchived }) => isArchived)
+  // Who searches wants to find.
+  const showsArchived = isArchiveOpen.value || words.length > 0
+  const shown = showsArchived ? [...active, ...archived] : active
+  const rows = (items: readonly SessionListItem[]) =>
+    items.map((item) => (
+      <SessionRow key={item.id} item={item} editing={editing.value?.id === item.id ? editing.value.what : null} onEdit={(what) => (editing.value = what === null ? null : { id: item.id, what })} onClose={close} />
+    ))
   const onKeyDown = (event: KeyboardEvent) => {
-    const rows = [...(box.current?.querySelectorAll<HTMLElement>('.session-open') ?? [])]
-    const at = rows.indexOf(document.activeElement as HTMLElement)
+    const buttons = [...(box.current?.querySelectorAll<HTMLElement>('.session-open') ?? [])]
+    const at = buttons.indexOf(document.activeElement as HTMLElement)
     if (event.key === 'Escape') close()
-    else if (event.key === 'ArrowDown') rows[Math.min(at + 1, rows.length - 1)]?.focus()
+    else if (event.key === 'ArrowDown') buttons[Math.min(at + 1, buttons.length - 1)]?.focus()
     else if (event.key === 'ArrowUp' && at <= 0) search.current?.focus()
-    else if (event.key === 'ArrowUp') rows[at - 1]?.focus()
+    else if (event.key === 'ArrowUp') buttons[at - 1]?.focus()
     else if (event.key === 'F2' && at >= 0) editing.value = { id: shown[at]!.id, what: 'rename' }
     else if (event.key === 'Delete' && at >= 0) editing.value = { id: shown[at]!.id, what: 'delete' }
     else return
@@ -48,13 +59,20 @@ export function SessionList() {
         />
         <IconButton icon="close" label={t('Close')} onPress={close} />
       </div>
-      {shown.length === 0 ? (
+      {found.length === 0 ? (
         <p class="sessions-empty">{words.length > 0 ? t('No session has these words in its title.') : t('There are no sessions yet. What you start appears here.')}</p>
       ) : (
         <ul class="session-items">
-          {shown.map((item) => (
-            <SessionRow key={item.id} item={item} editing={editing.value?.id === item.id ? editing.value.what : null} onEdit={(what) => (editing.value = what === null ? null : { id: item.id, what })} onClose={close} />
-          ))}
+          {rows(active)}
+          {archived.length > 0 && (
+            <li class="session-archive">
+              <button type="button" class="session-archive-toggle" aria-expanded={showsArchived} disabled={words.length > 0} onClick={() => (isArchiveOpen.value = !isArchiveOpen.value)}>
+                <Icon name={showsArchived ? 'chevron-down' : 'chevron-right'} />
+                {plural(archived.length, '{0} archived', '{0} archived')}
+              </button>
+            </li>
+          )}
+          {showsArchived && rows(archived)}
         </ul>
       )}
     </div>
@@ -94,6 +112,11 @@ function SessionRow({ item, editing, onEdit, onClose }: SessionRowProps) {
           {state !== '' && <span class={`session-state state-${item.state}`}>{t(state)}</span>}
           {formatAge(item.updatedAt, now.value, language())}
         </span>
+        {item.forkedFrom !== null && (
+          <span class="session-lineage" dir="auto">
+            {t('forked from {0}', item.forkedFrom)}
+          </span>
+        )}
         {item.problem !== null && (
           <span class="session-problem" dir="auto">
             {item.problem}
@@ -102,6 +125,11 @@ function SessionRow({ item, editing, onEdit, onClose }: SessionRowProps) {
       </button>
       <span class="session-actions">
         <IconButton icon="edit" label={t('Rename {0}', item.title)} onPress={() => onEdit('rename')} />
+        <IconButton
+          icon={item.isArchived ? 'inbox' : 'archive'}
+          label={item.isArchived ? t('Bring {0} back', item.title) : t('Archive {0}', item.title)}
+          onPress={() => actions.archiveSession(item.id, !item.isArchived)}
+        />
         <IconButton icon="trash" label={t('Delete {0}', item.title)} onPress={() => onEdit('delete')} />
       </span>
     </li>

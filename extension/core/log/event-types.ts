@@ -115,6 +115,7 @@ export const coreEventTypes = {
   'request/context': { inside: 'turn', fields: { provider: 'text', model: 'text' } },
   'session/end-seed': {},
   'session/title': { fields: { title: 'text', source: 'object' } },
+  'session/archived': { isIgnorable: true },
   'session/title-llm-request': { fields: { titleProvider: 'text', route: 'object', system: 'text', messages: 'list', maxTokens: 'count' } },
   'agent/inbox/spliced': { fields: { target: 'text', start: 'number', inserted: 'list' } },
   'agent-preset/selected': { fields: { agentPreset: 'text' } },

@@ -50,6 +50,8 @@ export interface EventMap {
     /** What the model that made it up took, when it said so. */
     readonly usage?: Usage
   }
+  /** Ours: the list shows it among the archived ones, or no longer. `ignorable`. */
+  'session/archived': { readonly isArchived: boolean }
   /** What a model was asked for a title with; the answer is the `session/title` after it, or nothing when that failed. */
   'session/title-llm-request': {
     readonly titleProvider: string

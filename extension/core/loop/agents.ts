@@ -42,7 +42,7 @@ interface Publication {
   readonly session: Session
   readonly preset: string
   readonly options: AgentOptions
-  readonly source: 'startup' | 'resume'
+  readonly source: 'startup' | 'resume' | 'clear'
   readonly owner?: Agent | undefined
   readonly setUp?: AgentSetUp | undefined
 }
@@ -73,14 +73,14 @@ class LiveAgents implements Agents {
     }
   }
 
-  async create({ cwd, owner, preset = owner === undefined ? this.#ctx.presets.defaultId() : this.presetOf(owner.id), agent: options = {}, setUp }: Parameters<Agents['create']>[0]): Promise<Agent> {
+  async create({ cwd, owner, preset = owner === undefined ? this.#ctx.presets.defaultId() : this.presetOf(owner.id), agent: options = {}, setUp, isCleared }: Parameters<Agents['create']>[0]): Promise<Agent> {
     checkOptions(options)
     await this.#ctx.presets.discover()
     // A preset that does not exist is found out before a session is made.
     this.#layerOf(preset, owner)
     const session = await this.#ctx.sessions.create({ cwd, agentPreset: preset })
     try {
-      return await this.#publish({ session, preset, options, source: 'startup', owner, setUp })
+      return await this.#publish({ session, preset, options, source: isCleared === true ? 'clear' : 'startup', owner, setUp })
     } catch (error) {
       // What its set-up wrote goes too: nobody ever saw this session.
       if (session.length > 0) await this.#contained(session.id, this.#ctx.sessions.remove(session.id))

@@ -69,6 +69,8 @@ export interface Agents {
     readonly agent?: AgentOptions
     readonly owner?: Agent
     readonly setUp?: AgentSetUp
+    /** The person cleared another session to begin this one. */
+    readonly isCleared?: true
   }): Promise<Agent>
   /** The live agent of a session, made when there is none and anew when it could only read. What waited when its host went waits again. Errors: as `Sessions.open`. */
   resume(sessionId: string, setUp?: AgentSetUp): Promise<Agent>

@@ -8,6 +8,7 @@ export type SessionListMetadata = {
   /** Messages a person sent. */
   readonly prompts: number
   readonly isTurnOpen: boolean
+  readonly isArchived: boolean
 }
 
 /** Lossless JSON, so that it can be kept beside the log. */
@@ -16,13 +17,14 @@ export type SessionListState = {
   readonly updatedAt: number | null
   readonly prompts: number
   readonly isTurnOpen: boolean
+  readonly isArchived: boolean
 }
 
 export const sessionListMetadataProjection: Projection<SessionListState, SessionListMetadata> = {
   key: 'sessionListMetadata',
-  stateVersion: 1,
+  stateVersion: 2,
   parts: 'none',
-  start: () => ({ title: titleProjection.start(), updatedAt: null, prompts: 0, isTurnOpen: false }),
+  start: () => ({ title: titleProjection.start(), updatedAt: null, prompts: 0, isTurnOpen: false, isArchived: false }),
   step: (state, event) => {
     switch (event.type) {
       case 'session/title': {
@@ -31,8 +33,10 @@ export const sessionListMetadataProjection: Projection<SessionListState, Session
       }
       case 'user/message': {
         const isPrompt = event.surfaceOp === 'append' && event.data.source.kind === 'user'
-        return { ...state, updatedAt: event.time, prompts: state.prompts + (isPrompt ? 1 : 0) }
+        return { ...state, updatedAt: event.time, prompts: state.prompts + (isPrompt ? 1 : 0), isArchived: state.isArchived && !isPrompt }
       }
+      case 'session/archived':
+        return { ...state, isArchived: event.data.isArchived }
       case 'turn/start':
         return { ...state, updatedAt: event.time, isTurnOpen: true }
       case 'turn/end':
@@ -41,5 +45,5 @@ export const sessionListMetadataProjection: Projection<SessionListState, Session
         return state
     }
   },
-  view: ({ title, updatedAt, prompts, isTurnOpen }) => ({ title: titleProjection.view(title), updatedAt, prompts, isTurnOpen }),
+  view: ({ title, ...rest }) => ({ title: titleProjection.view(title), ...rest }),
 }

@@ -57,6 +57,20 @@ export function inboxFrom(events: Iterable<SessionEvent>): RestoredInbox {
   return { lists: { ...lists, nextTurn }, lost: [...lostById.values()] }
 }
 
+/** The splices that empty the inbox a log ends with. */
+export function canceledInbox(events: Iterable<SessionEvent>): readonly InboxSplice[] {
+  const { nextTurn, nextStep } = waitingIn(events)
+  const emptied = (target: InboxTarget, { length }: readonly UserMessage[]): readonly InboxSplice[] =>
+    length === 0 ? [] : [{ target, start: 0, removedCount: length, inserted: [], outcome: 'canceled' }]
+  return [...emptied('next-turn', nextTurn), ...emptied('next-step', nextStep)]
+}
+
+function waitingIn(events: Iterable<SessionEvent>): InboxLists {
+  let lists = emptyInbox
+  for (const { type, data } of events) if (type === 'agent/inbox/spliced') lists = spliced(lists, data)
+  return lists
+}
+
 export interface InboxOptions {
   /** Makes the splice durable. A throw leaves the inbox as it was. */
   readonly record: (splice: InboxSplice) => void

@@ -87,10 +87,14 @@ export interface Sessions {
    */
   fork(sourceId: string, options?: { readonly boundary?: number; readonly childId?: string }): Promise<Session>
   live(id: string): Session | undefined
+  /** Of a live fork: the sessions its talk comes from, nearest first, as far as they are still there. Empty for any other. */
+  ancestors(id: string): readonly string[]
   /** Newest first. Reads headers, notes and at most both ends of a log. */
   list(): Promise<readonly SessionSummary[]>
   /** Errors: `INVALID_TITLE`; the store's `SESSION_BUSY`, and those of `open`. */
   rename(id: string, title: string): Promise<void>
+  /** Put it out of the way in the list, or back. A new message of a person brings it back too. Errors: as `rename`. */
+  archive(id: string, isArchived: boolean): Promise<void>
   /** Closes it first when it is live. Errors: the store's `SESSION_NOT_FOUND`, `SESSION_BUSY`. */
   remove(id: string): Promise<void>
   /** From now on the events of this session are heard in `scope` and above; before, and after null, by global listeners only. */
@@ -104,6 +108,13 @@ export interface SessionSummary {
   readonly createdAt: number
   readonly updatedAt: number
   readonly isLive: boolean
+  /** The session it was forked from, which may be gone. */
+  readonly forkedFrom?: string
+  /** The session whose agent started it. */
+  readonly startedBy?: string
+  /** A person named it. */
+  readonly isNamed: boolean
+  readonly isArchived: boolean
   /** Why it cannot be opened. */
   readonly problem?: string
 }

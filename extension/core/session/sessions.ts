@@ -1,5 +1,6 @@
 import { isErrorOf } from '../../base/harness-error.ts'
 import { isJsonObject, snapshotJson, type JsonObject } from '../../base/json.ts'
+import type { BlobStore } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import { EventStoreError, sessionAlreadyExists, sessionBusy, type EventFile, type EventStore, type StoredSession } from '../../capabilities/event-store.ts'
 import type { Logger } from '../../capabilities/logger.ts'
@@ -12,7 +13,7 @@ import type { InvariantOptions } from '../log/invariants.ts'
 import { builtInProjections } from '../projections/built-in.ts'
 import { ProjectionRegistry, type SessionFold } from '../projections/registry.ts'
 import { sessionListMetadataProjection, type SessionListState } from '../projections/session-list-metadata.ts'
-import { copyAttachments, type Attachments } from './copy-attachments.ts'
+import { canceledInbox } from './inbox.ts'
 import { DerivedLog } from './derived-log.ts'
 import { LiveSession } from './live-session.ts'
 import { eventsFromLines, headerFrom, loadLog } from './load-log.ts'
@@ -22,7 +23,7 @@ import { acceptedTitle } from './titles.ts'
 
 export interface SessionsParts {
   readonly events: EventStore
-  readonly blobs: Attachments
+  readonly blobs: Pick<BlobStore, 'share'>
   readonly clock: Clock
   readonly machine: Pick<Machine, 'randomId'>
   readonly logger: Logger
@@ -55,6 +56,8 @@ export function sessionsPlugin(parts: SessionsParts): Plugin {
 /** Bytes read at each end of a log whose note is missing or old. */
 const peekBytes = 65_536
 const untitled = 'New session'
+/** Forks of forks that are followed back. */
+const maxAncestors = 32
 /** Between two looks at a writer that may be closing. */
 const retryMs = 100
 
@@ -65,6 +68,8 @@ class SessionHost implements Sessions {
   readonly #live = new Map<string, LiveSession>()
   readonly #opening = new Map<string, Promise<Session>>()
   readonly #scopes = new Map<string, ScopeKey>()
+  /** Of the live forks. */
+  readonly #ancestors = new Map<string, readonly string[]>()
 
   constructor(parts: SessionsParts, types: EventTypes, projections: ProjectionRegistry) {
     this.#parts = parts
@@ -120,11 +125,26 @@ class SessionHost implements Sessions {
       seedLength: seed.length,
       ...(agentPreset === undefined ? {} : { agentPreset }),
     }
-    return this.#createWith(header, seed, () => copyAttachments(this.#parts, seed, { from: sourceId, to: childId }))
+    const child = await this.#createWith(header, seed, () => this.#shareBlobs(sourceId, childId))
+    this.#ancestors.set(childId, [sourceId, ...this.ancestors(sourceId)])
+    return child
+  }
+
+  /** What its talk refers to. A fork without its images is better than none. */
+  async #shareBlobs(from: string, to: string): Promise<void> {
+    try {
+      await this.#parts.blobs.share(from, to)
+    } catch (error) {
+      this.#parts.logger.warn('The attachments of a session could not be given to its fork.', { session: to, error: error instanceof Error ? error.message : String(error) })
+    }
   }
 
   live(id: string): Session | undefined {
     return this.#live.get(id)
+  }
+
+  ancestors(id: string): readonly string[] {
+    return this.#ancestors.get(id) ?? []
   }
 
   async list(): Promise<readonly SessionSummary[]> {
@@ -135,20 +155,28 @@ class SessionHost implements Sessions {
   }
 
   async rename(id: string, title: string): Promise<void> {
-    const rename: EventDraft = { type: 'session/title', data: { title: acceptedTitle(title), messageSeqs: [], source: { kind: 'user' } } }
+    await this.#note(id, { type: 'session/title', data: { title: acceptedTitle(title), messageSeqs: [], source: { kind: 'user' } } })
+  }
+
+  async archive(id: string, isArchived: boolean): Promise<void> {
+    await this.#note(id, { type: 'session/archived', data: { isArchived } })
+  }
+
+  /** Append one event about the session as a whole, durably. */
+  async #note(id: string, draft: EventDraft): Promise<void> {
     const live = this.#live.get(id)
-    if (live === undefined) return this.#renameStored(id, rename)
+    if (live === undefined) return this.#noteStored(id, draft)
     if (live.writer !== undefined) throw sessionBusy(id, live.writer)
-    live.append(rename)
+    live.append(draft)
     await live.flush()
   }
 
   /** Without publishing it: nobody works with a session that only gets a name. */
-  async #renameStored(id: string, rename: EventDraft): Promise<void> {
+  async #noteStored(id: string, draft: EventDraft): Promise<void> {
     const session = await this.#load(await this.#parts.events.open(id, 'write'))
     await this.#orClose(session, async () => {
       if (session.writer !== undefined) throw sessionBusy(id, session.writer)
-      session.appendQuietly(rename)
+      session.appendQuietly(draft)
     })
     await session.close()
   }
@@ -191,6 +219,8 @@ class SessionHost implements Sessions {
         session.storeSeed(seed)
         // A command that ran in the source when it was forked ends there, not here.
         for (const draft of commandRepair(log.invariants)) session.appendQuietly(draft, log.lastTime)
+        // What waits in the source is done there.
+        for (const data of canceledInbox(seed)) session.appendQuietly({ type: 'agent/inbox/spliced', data }, log.lastTime)
         endSeed(session, log)
         if (seed.length > 0) await session.flush()
         // From here on the files under this id are this session's own.
@@ -216,7 +246,24 @@ class SessionHost implements Sessions {
   async #openAnew(id: string, stale: LiveSession | undefined): Promise<Session> {
     await stale?.close()
     const session = await this.#load(await this.#openFile(id))
-    return this.#orClose(session, async () => this.#publish(session))
+    return this.#orClose(session, async () => {
+      const ancestors = await this.#ancestorsOf(session.header)
+      this.#publish(session)
+      if (ancestors.length > 0) this.#ancestors.set(id, ancestors)
+    })
+  }
+
+  async #ancestorsOf(header: SessionHeader): Promise<readonly string[]> {
+    const ids: string[] = []
+    let parent = forkParent(header)
+    while (parent !== undefined && ids.length < maxAncestors && !ids.includes(parent)) {
+      const stored = await this.#parts.events.describe(parent).catch(() => null)
+      // One that was removed, or cannot be read, ends the line: what it kept is out of reach.
+      if (stored?.header == null) break
+      ids.push(parent)
+      parent = forkParent(headerFrom(parent, stored.header))
+    }
+    return ids
   }
 
   async #openFile(id: string): Promise<EventFile> {
@@ -317,6 +364,7 @@ class SessionHost implements Sessions {
     this.#parts.dispatch.emit('session/disposed', this.#scopeOf(session.id), [session])
     this.#projections.detach(session.id, session.fold)
     this.#scopes.delete(session.id)
+    this.#ancestors.delete(session.id)
   }
 
   #liveSummary(session: LiveSession): SessionSummary {
@@ -326,13 +374,13 @@ class SessionHost implements Sessions {
 
   async #summaryOf(stored: StoredSession): Promise<SessionSummary> {
     const { id, modifiedAt } = stored
-    if (stored.header === null) return { id, title: untitled, createdAt: modifiedAt, updatedAt: modifiedAt, isLive: false, problem: stored.problem ?? 'Its log cannot be read.' }
+    if (stored.header === null) return { id, title: untitled, createdAt: modifiedAt, updatedAt: modifiedAt, isLive: false, isNamed: false, isArchived: false, problem: stored.problem ?? 'Its log cannot be read.' }
     try {
       const header = headerFrom(id, stored.header)
       return { id, ...summaryFacts(header, await this.#storedListState(stored)), isLive: false }
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error)
-      return { id, title: untitled, createdAt: modifiedAt, updatedAt: modifiedAt, isLive: false, problem }
+      return { id, title: untitled, createdAt: modifiedAt, updatedAt: modifiedAt, isLive: false, isNamed: false, isArchived: false, problem }
     }
   }
 
@@ -378,9 +426,23 @@ function noteOf(note: JsonObject | null): { readonly length: number; readonly st
   return { length: note['length'], state: note['state'] as unknown as SessionListState }
 }
 
-function summaryFacts(header: SessionHeader, state: SessionListState): Pick<SessionSummary, 'title' | 'cwd' | 'createdAt' | 'updatedAt'> {
-  const { createdAt, cwd } = header
-  return { title: state.title?.title ?? untitled, createdAt, updatedAt: state.updatedAt ?? createdAt, ...(cwd === undefined ? {} : { cwd }) }
+function summaryFacts(header: SessionHeader, state: SessionListState): Omit<SessionSummary, 'id' | 'isLive' | 'problem'> {
+  const { createdAt, cwd, parentSession } = header
+  const forkedFrom = forkParent(header)
+  return {
+    title: state.title?.title ?? untitled,
+    createdAt,
+    updatedAt: state.updatedAt ?? createdAt,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(forkedFrom === undefined ? {} : { forkedFrom }),
+    ...(header.origin === 'subagent' && parentSession !== undefined ? { startedBy: parentSession } : {}),
+    isNamed: state.title?.source.kind === 'user',
+    isArchived: state.isArchived,
+  }
 }
+
+/** The session whose talk this one began with. */
+const forkParent = ({ parentSession, seedLength, origin }: SessionHeader): string | undefined =>
+  seedLength !== undefined && origin !== 'subagent' ? parentSession : undefined
 
 const isAbsolute = (path: string): boolean => /^(\/|[A-Za-z]:[\\/]|\\\\|[a-z][a-z0-9+.-]*:\/\/)/.test(path)

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { open, readFile, rename, stat, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { link, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { BlobStore, SpillFile, StoredBlob } from '../../capabilities/blob-store.ts'
 import { checkSessionId } from '../../capabilities/event-store.ts'
 import { hasCode, syncFolder } from './file-facts.ts'
@@ -53,6 +53,22 @@ export class NodeBlobStore implements BlobStore {
     return load(this.#folder(sessionId, 'before'), digest)
   }
 
+  async share(from: string, to: string): Promise<void> {
+    for (const kind of ['attachments', 'before'] as const) {
+      const source = this.#folder(from, kind)
+      const digests = await digestsIn(source)
+      if (digests.length === 0) continue
+      const target = this.#folder(to, kind)
+      await makeFolders(target, 0o700)
+      for (const digest of digests) await linkOrCopy(join(source, digest), join(target, digest))
+      await syncFolder(target)
+    }
+  }
+
+  async listAttachments(sessionId: string): Promise<readonly string[]> {
+    return (await digestsIn(this.#folder(sessionId, 'attachments'))).map((digest) => `sha256:${digest}`)
+  }
+
   spillFolder(sessionId: string): string {
     return this.#folder(sessionId, 'spill')
   }
@@ -94,8 +110,31 @@ async function isKept(path: string, size: number): Promise<boolean> {
   }
 }
 
+/** Drafts that a crash left have other names. */
+async function digestsIn(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).filter((name) => digestShape.test(name))
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return []
+    throw error
+  }
+}
+
+/** Stored content never changes, so two sessions can hold the same file. */
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to)
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return
+    if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV')) throw error
+    await keep(dirname(to), await readFile(from))
+  }
+}
+
+const digestShape = /^[0-9a-f]{64}$/
+
 async function load(folder: string, digest: string): Promise<Uint8Array> {
-  if (!/^[0-9a-f]{64}$/.test(digest)) throw new Error(`${JSON.stringify(digest)} is no SHA-256 digest of stored content.`)
+  if (!digestShape.test(digest)) throw new Error(`${JSON.stringify(digest)} is no SHA-256 digest of stored content.`)
   const path = join(folder, digest)
   const bytes = await read(path)
   if (digestOf(bytes) !== digest) throw new Error(`The stored content ${path} was changed from outside: it does not match its digest any more.`)

@@ -51,6 +51,14 @@ describe('sending', () => {
     ])
   })
 
+  it('runs a command from the palette, with what it wants to know', async () => {
+    const rig = await chatRig(keyed)
+    rig.editor.answers.push('model', 'deep')
+    await rig.controller.run('run-command')
+    await rig.settle()
+    expect(rig.calls).toContainEqual(['command', 's1', '/model deep'])
+  })
+
   it('asks for the folder once when several are open', async () => {
     const rig = await chatRig({ ...keyed, folders: ['/a', '/b'] })
     expect(await rig.send('x')).toBe('Choose a folder to work in, then send again.')
@@ -552,6 +560,59 @@ describe('bad input', () => {
     expect(rig.state().notices).toMatchObject([{ id: 'failure', level: 'error', text: 'No clipboard here.' }])
     await rig.say({ type: 'session-open', id: 'old' })
     expect(rig.state().session?.id).toBe('old')
+  })
+})
+
+describe('forking and going back', () => {
+  const twoTurns = [turnStart(1), stepStart(1, 1), said('hello'), answered([{ type: 'text', text: 'Hi.' }]), stepEnd(1, 1), turnEnd(1), turnStart(2), stepStart(2, 1), said('again'), stepEnd(2, 1), turnEnd(2)]
+  const opened = async () => {
+    const rig = await chatRig({ ...keyed, stored: { a: twoTurns } })
+    await rig.say({ type: 'session-open', id: 'a' })
+    return rig
+  }
+
+  it('goes on in a copy that ends with the turn of the row', async () => {
+    const rig = await opened()
+    await rig.say({ type: 'session-fork', rowId: 'e2' })
+    expect(rig.calls).toContainEqual(['fork', 'a', 5])
+    expect([rig.state().session?.id, rig.state().sessions.find(({ id }) => id === 'a-fork')?.forkedFrom]).toEqual(['a-fork', 'a'])
+  })
+  it('forks at the last whole turn from the palette', async () => {
+    const rig = await opened()
+    await rig.controller.run('fork-session')
+    expect(rig.calls).toContainEqual(['fork', 'a', 10])
+  })
+  it('puts the words of a message into the box of a copy that ends before its turn', async () => {
+    const rig = await opened()
+    await rig.say({ type: 'prompt-again', rowId: 'e8' })
+    expect(rig.calls).toContainEqual(['fork', 'a', 5])
+    expect([rig.state().session?.id, rig.state().composer.draft]).toEqual(['a-fork', 'again'])
+  })
+  it('begins anew for the very first message', async () => {
+    const rig = await opened()
+    await rig.say({ type: 'draft', text: '' })
+    await rig.say({ type: 'prompt-again', rowId: 'e2' })
+    expect([rig.state().session, rig.state().composer.draft]).toEqual([null, 'hello'])
+  })
+  it('lets the person choose the message to go back to', async () => {
+    const rig = await opened()
+    rig.editor.answers.push('8')
+    await rig.controller.run('rewind-session')
+    await rig.settle()
+    expect(rig.state().composer.draft).toBe('again')
+  })
+  it('says why it cannot fork yet', async () => {
+    const rig = await chatRig({ ...keyed, stored: { a: [turnStart(1), stepStart(1, 1), said('hello')] } })
+    await rig.say({ type: 'session-open', id: 'a' })
+    await rig.say({ type: 'session-fork', rowId: 'e2' })
+    expect(rig.state().notices).toMatchObject([{ level: 'error', text: 'There is no finished turn to fork at yet. Wait for its end, or stop it, then fork.' }])
+  })
+  it('archives and brings back', async () => {
+    const rig = await opened()
+    await rig.say({ type: 'session-archive', id: 'a', isArchived: true })
+    expect(rig.state().sessions).toMatchObject([{ id: 'a', isArchived: true }])
+    await rig.say({ type: 'session-archive', id: 'a', isArchived: false })
+    expect(rig.state().sessions).toMatchObject([{ id: 'a', isArchived: false }])
   })
 })
 

@@ -55,6 +55,8 @@ export async function chatRig(options: RigOptions = {}) {
   const elsewhere = new Set(options.elsewhere)
   const stored = new Map(Object.entries(options.stored ?? {}))
   const calls: unknown[] = []
+  const archived = new Set<string>()
+  const forks = new Map<string, string>()
   const folders = (options.folders ?? ['/project']).map((path) => ({ name: path.slice(1), path }))
   const signals = { approvals: new Set<() => void>(), questions: new Set<() => void>(), trust: new Set<() => void>() }
   const listenTo = (set: Set<() => void>) => (listener: () => void) => {
@@ -152,7 +154,7 @@ export async function chatRig(options: RigOptions = {}) {
       onDidChange: listenTo(signals.approvals),
     },
     commands: {
-      entries: () => [],
+      entries: () => [{ name: 'model', description: 'Which model answers.', hint: 'model' }],
       refusal: (line: string) => (line.startsWith('/gone') ? new CommandError('UNKNOWN_COMMAND', 'There is no command /gone.') : null),
       async run({ id }: FakeAgent, line: string) {
         calls.push(['command', id, line])
@@ -227,7 +229,15 @@ export async function chatRig(options: RigOptions = {}) {
       open: async (id: string) => ({ ...live(id, stored.get(id)).session, access: 'read-only' as const }),
       live: (id: string) => agents.get(id)?.session,
       list: async (): Promise<readonly SessionSummary[]> =>
-        [...stored.keys()].map((id) => ({ id, title: titles.get(id) ?? id, createdAt: 0, updatedAt: 0, isLive: agents.has(id) })),
+        [...stored.keys()].map((id) => ({ id, title: titles.get(id) ?? id, createdAt: 0, updatedAt: 0, isLive: agents.has(id), isNamed: false, isArchived: archived.has(id), ...(forks.has(id) && { forkedFrom: forks.get(id)! }) })),
+      async fork(id: string, { boundary }: { readonly boundary: number }) {
+        calls.push(['fork', id, boundary])
+        const child = `${id}-fork`
+        stored.set(child, stored.get(id)!.slice(0, boundary + 1))
+        forks.set(child, id)
+        return { id: child }
+      },
+      archive: async (id: string, isArchived: boolean) => void (isArchived ? archived.add(id) : archived.delete(id)),
       rename: async (id: string, title: string) => void titles.set(id, title),
       async remove(id: string) {
         calls.push(['remove-session', id])

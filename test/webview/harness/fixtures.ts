@@ -345,6 +345,15 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
       turnEnd({ outcome: 'failed', message: 'The model did not answer for 60 s. Retry, or choose another model.', next: 'retry' }),
     ]),
   },
+  commands: {
+    state: withRows([
+      ...turn(),
+      { kind: 'command', id: 'c1', turn: 1, name: 'model', args: 'deep high', state: 'ok', text: 'deepseek-official/deepseek-v4-pro · high answers from the next step on.' },
+      { kind: 'command', id: 'c2', turn: 1, name: 'help', args: '', state: 'ok', text: '/clear · Begin a new session with the same model and preset.\n/fork · Go on in a copy of this session.\n/model <model [effort]> · Say which model answers, or choose another one.' },
+      { kind: 'command', id: 'c3', turn: 1, name: 'model', args: 'dep', state: 'failed', text: 'No model is called “dep”. There are: deepseek-official/deepseek-v4-pro, deepseek-official/deepseek-v4-flash.' },
+      { kind: 'command', id: 'c4', turn: 1, name: 'compact', args: '', state: 'running', text: null },
+    ]),
+  },
   notices: {
     state: withRows(turn(), {
       isTrusted: false,
@@ -358,10 +367,12 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
   sessions: {
     state: withRows(turn(), {
       sessions: [
-        { id: 's1', title: 'Fix the flaky date test', updatedAt: now - 60_000, state: 'idle', problem: null },
-        { id: 's2', title: 'Upgrade the build to the new bundler and drop the old loaders', updatedAt: now - 3_600_000, state: 'running', problem: null },
-        { id: 's3', title: 'Explain the scheduler', updatedAt: now - 30 * 3_600_000, state: 'waiting', problem: null },
-        { id: 's4', title: 'Write the changelog', updatedAt: now - 90 * 3_600_000, state: 'broken', problem: 'Its log was written by a newer Bosun.' },
+        { id: 's1', title: 'Fix the flaky date test', updatedAt: now - 60_000, state: 'idle', problem: null, isArchived: false, forkedFrom: null },
+        { id: 's2', title: 'Upgrade the build to the new bundler and drop the old loaders', updatedAt: now - 3_600_000, state: 'running', problem: null, isArchived: false, forkedFrom: null },
+        { id: 's3', title: 'Explain the scheduler', updatedAt: now - 30 * 3_600_000, state: 'waiting', problem: null, isArchived: false, forkedFrom: null },
+        { id: 's4', title: 'Write the changelog', updatedAt: now - 90 * 3_600_000, state: 'broken', problem: 'Its log was written by a newer Bosun.', isArchived: false, forkedFrom: null },
+        { id: 's5', title: 'Fix the flaky date test', updatedAt: now - 2 * 3_600_000, state: 'idle', problem: null, isArchived: false, forkedFrom: 'Fix the flaky date test' },
+        { id: 's6', title: 'Old experiments', updatedAt: now - 900 * 3_600_000, state: 'idle', problem: null, isArchived: true, forkedFrom: null },
       ],
     }),
     press: ['Sessions'],

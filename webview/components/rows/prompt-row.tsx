@@ -11,7 +11,7 @@ const HEADING_CHARS = 80
 
 /** The person's words in a quiet box, with what can be done with them on hover or focus. */
 export function PromptRowView({ entry }: { readonly entry: RowEntry }) {
-  const { composer } = useApp()
+  const { actions } = useApp()
   const row = entry.row.value as PromptRow
   const heading = t('You: {0}', firstLine(row.text, HEADING_CHARS))
   return (
@@ -28,7 +28,8 @@ export function PromptRowView({ entry }: { readonly entry: RowEntry }) {
         )}
         <div class="prompt-actions">
           <CopyButton text={() => row.text} label={t('Copy')} />
-          <IconButton icon="edit" label={t('Change and ask again')} onPress={() => composer.insert(row.text)} />
+          <IconButton icon="edit" label={t('Change and ask again, in a copy of this session')} onPress={() => actions.askAgain(row.id)} />
+          <IconButton icon="repo-forked" label={t('Fork from here')} onPress={() => actions.forkSession(row.id)} />
         </div>
       </div>
     </article>

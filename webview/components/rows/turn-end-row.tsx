@@ -5,6 +5,7 @@ import { formatDuration, formatSeconds, formatTokens } from '../../text/format.t
 import { useApp } from '../app-context.ts'
 import { FileLink } from '../file-link.tsx'
 import { Icon } from '../icon.tsx'
+import { IconButton } from '../icon-button.tsx'
 
 const outcomes = {
   completed: { icon: 'check', tone: 'quiet', text: '' },
@@ -96,7 +97,7 @@ function ChangedFiles({ row }: { readonly row: TurnEndRow }) {
 }
 
 function TurnFoot({ row }: { readonly row: TurnEndRow }) {
-  const { ui, store } = useApp()
+  const { actions, ui, store } = useApp()
   const { inputTokens, cacheRead, outputTokens, reasoning } = row.usage
   const read = inputTokens + cacheRead
   const tokens = read + outputTokens + reasoning
@@ -112,6 +113,7 @@ function TurnFoot({ row }: { readonly row: TurnEndRow }) {
       </button>
       <span>{formatDuration(row.durationMs)}</span>
       {tokens > 0 && <span>{t('{0} tokens', formatTokens(tokens))}</span>}
+      <IconButton class="turn-fork" icon="repo-forked" label={t('Fork from here')} onPress={() => actions.forkSession(row.id)} />
     </div>
   )
 }

@@ -1,0 +1,113 @@
+import type { CommandDefinition } from '../core/commands/command.ts'
+import type { Session } from '../core/session/session.ts'
+import type { ChatCapabilities, ChatServices } from './chat-services.ts'
+import { forkAfter, forkBefore, seqOfRow, turnChoices } from './fork-points.ts'
+import type { NoticeAction } from './notices.ts'
+
+export interface SessionActionsParts {
+  readonly capabilities: ChatCapabilities
+  readonly services: ChatServices
+  readonly chat: {
+    /** The session the person sees, if it is live. */
+    shown(): Session | null
+    open(sessionId: string): Promise<void>
+    /** The welcome page; `carriesOn` keeps model and preset of the session before. */
+    startAnew(options: { readonly carriesOn: boolean }): Promise<void>
+    putDraft(sessionId: string | null, text: string): void
+    notice(id: string, level: 'info' | 'warning' | 'error', text: string, actions?: readonly NoticeAction[]): void
+    refreshList(): Promise<void>
+  }
+}
+
+/** Characters of a prompt that a list to choose from shows. */
+const PROMPT_CHARS = 100
+
+/** What a person does with whole sessions: fork, go back, begin anew. Each is in the page, in the palette and as a slash command. */
+export class SessionActions {
+  readonly #parts: SessionActionsParts
+
+  constructor(parts: SessionActionsParts) {
+    this.#parts = parts
+  }
+
+  /** The slash commands that need a view. */
+  commands(): readonly CommandDefinition[] {
+    const { t } = this.#parts.capabilities.l10n
+    return [
+      {
+        name: 'clear',
+        description: t('Begin a new session with the same model and preset. This one stays in the list.'),
+        run: async () => {
+          await this.#parts.chat.startAnew({ carriesOn: true })
+          return { text: t('A new session was begun.') }
+        },
+      },
+      {
+        name: 'fork',
+        description: t('Go on in a copy of this session. This one stays as it is.'),
+        run: async ({ agent }) => ({ text: t('Forked as {id}.', { id: await this.fork(agent.session, null) }) }),
+      },
+      {
+        name: 'rewind',
+        description: t('Go back to before one of your messages, in a copy of this session. Files stay as they are.'),
+        run: async ({ agent }) => ({ text: (await this.rewind(agent.session)) ? t('Went on in a copy.') : t('Nothing was chosen.') }),
+      },
+    ]
+  }
+
+  /**
+   * Go on in a copy that ends with the turn of that row, or with the last whole turn. Gives its id.
+   *
+   * Errors: `Error` in words for the person; `SessionError` of `Sessions.fork`.
+   */
+  async fork(session: Session, rowId: string | null): Promise<string> {
+    const { capabilities: { l10n }, chat, services } = this.#parts
+    const seq = rowId === null ? null : seqOfRow(rowId)
+    const boundary = seq === null ? lastTurnEnd(session) : forkAfter(session, seq)
+    if (boundary === null) throw new Error(l10n.t('There is no finished turn to fork at yet. Wait for its end, or stop it, then fork.'))
+    const child = await services.sessions.fork(session.id, { boundary })
+    await chat.open(child.id)
+    await chat.refreshList()
+    return child.id
+  }
+
+  /** Change a message of the person and ask again: a copy that ends before its turn, with the words in the box. */
+  async askAgain(session: Session, seq: number): Promise<void> {
+    const { capabilities: { l10n }, chat, services } = this.#parts
+    const point = forkBefore(session, seq)
+    if (point === null) throw new Error(l10n.t('Only your own messages can be asked again.'))
+    if (point.boundary === null) {
+      await chat.startAnew({ carriesOn: true })
+      chat.putDraft(null, point.text)
+    } else {
+      const child = await services.sessions.fork(session.id, { boundary: point.boundary })
+      chat.putDraft(child.id, point.text)
+      await chat.open(child.id)
+    }
+    if (point.imageCount > 0) chat.notice('session', 'info', l10n.t('The images of that message are not in the box. Add them again if they are still wanted.'))
+    await chat.refreshList()
+  }
+
+  /** Let the person choose one of their messages. False when they did not. */
+  async rewind(session: Session): Promise<boolean> {
+    const { editor, l10n } = this.#parts.capabilities
+    const choices = turnChoices(session)
+    if (choices.length === 0) throw new Error(l10n.t('There is nothing to go back to yet.'))
+    const picked = await editor.pick({
+      title: l10n.t('Go back to before which message?'),
+      placeholder: l10n.t('This session stays as it is; you go on in a copy. Files stay as they are.'),
+      items: choices.map(({ turn, promptSeq, text, at }) => ({
+        id: String(promptSeq),
+        label: text.replace(/\s+/g, ' ').slice(0, PROMPT_CHARS),
+        description: l10n.t('turn {turn}', { turn }),
+        detail: new Date(at).toLocaleString(),
+      })),
+    })
+    if (picked === null) return false
+    await this.askAgain(session, Number(picked))
+    return true
+  }
+}
+
+/** Null before the first turn has ended. */
+const lastTurnEnd = (session: Session): number | null => session.milestones().findLast(({ type }) => type === 'turn/end')?.seq ?? null
