@@ -2,6 +2,7 @@ import type { Attention } from './capabilities/attention.ts'
 import type { BlobStore } from './capabilities/blob-store.ts'
 import type { Clock } from './capabilities/clock.ts'
 import type { EditorModels } from './capabilities/editor-models.ts'
+import type { EditorFacts } from './capabilities/editor-facts.ts'
 import type { EventStore } from './capabilities/event-store.ts'
 import type { FileSystem } from './capabilities/file-system.ts'
 import type { Http } from './capabilities/http.ts'
@@ -29,6 +30,7 @@ import type {} from './features/instructions/service.ts'
 import type {} from './features/jobs/service.ts'
 import type {} from './features/observation/service.ts'
 import type {} from './features/questions/service.ts'
+import type {} from './features/references/service.ts'
 import { mountAll } from './mount.ts'
 import type { MountOptions } from './mount.ts'
 
@@ -39,6 +41,7 @@ export interface Capabilities {
   readonly clock: Clock
   /** Absent where no editor is. */
   readonly editorModels?: EditorModels
+  readonly editorFacts: EditorFacts
   readonly events: EventStore
   readonly files: FileSystem
   readonly http: Http

@@ -13,6 +13,7 @@ import { createRipgrepSearch } from './platform/node/ripgrep-search.ts'
 import { VscodeAttention } from './platform/vscode/attention.ts'
 import { EditorFileSystem } from './platform/vscode/editor-file-system.ts'
 import { createVscodeModels } from './platform/vscode/editor-models.ts'
+import { VscodeEditorFacts } from './platform/vscode/editor-facts.ts'
 import { VscodeEditor } from './platform/vscode/editor.ts'
 import { vscodeLocalization as l10n } from './platform/vscode/localization.ts'
 import { createVscodeMemento } from './platform/vscode/memento.ts'
@@ -55,11 +56,13 @@ export async function runEditor(context: vscode.ExtensionContext, { views, kept,
   const secrets = createVscodeSecrets(context.secrets, process.env)
   const settings = createVscodeSettingsSource()
   const editor = new VscodeEditor({ files, kept, views, l10n, statusCommand: 'bosun.showMenu' })
+  const editorFacts = new VscodeEditorFacts()
   const application = compose({
     attention,
     blobs,
     clock,
     editorModels: createVscodeModels(),
+    editorFacts,
     events: new NodeEventStore({ root }),
     files,
     // The editor puts its proxy and the system's certificates into the global function.
@@ -91,6 +94,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, kept,
     await processes.dispose()
     files.dispose()
     workspace.dispose()
+    editorFacts.dispose()
     editor.dispose()
   }
   try {

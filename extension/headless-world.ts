@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Json } from './base/json.ts'
+import { noEditorFacts } from './capabilities/editor-facts.ts'
 import type { Capabilities } from './compose.ts'
 import { UsageError } from './headless-arguments.ts'
 import { createPolicyAttention } from './platform/node/attention.ts'
@@ -63,6 +64,7 @@ export async function createHeadlessWorld({ cwd, storage, settings }: HeadlessWo
     attention: createPolicyAttention({ choose: () => null, logger }),
     blobs: new NodeBlobStore({ root }),
     clock: createNodeClock(),
+    editorFacts: noEditorFacts,
     events: new NodeEventStore({ root }),
     files: new NodeFileSystem({ folders: () => workspace.folders() }),
     http: createNodeHttp(),

@@ -36,6 +36,7 @@ import { jobsPlugin } from './features/jobs/plugin.ts'
 import { observationPlugin } from './features/observation/plugin.ts'
 import { questionsPlugin } from './features/questions/plugin.ts'
 import { sessionCommands } from './features/commands/plugin.ts'
+import { referencesPlugin } from './features/references/plugin.ts'
 import { todoPlugin } from './features/todo/projection.ts'
 import { createEditorAdapter } from './models/editor/adapter.ts'
 import { createProviderAdapter } from './models/provider-adapter.ts'
@@ -44,6 +45,7 @@ import { fileTools } from './tools/files/plugin.ts'
 import { jobTools } from './tools/jobs/plugin.ts'
 import { questionTools } from './tools/questions/plugin.ts'
 import { searchTools } from './tools/search/plugin.ts'
+import { shownPath } from './tools/shown-path.ts'
 import { shellTools } from './tools/shell/plugin.ts'
 import { todoTools } from './tools/todo/plugin.ts'
 
@@ -108,6 +110,11 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
 
     observationPlugin({ files, dispatch, logger }),
     todoPlugin,
+    referencesPlugin({
+      facts: world.editorFacts, files, logger, machine, processes, search, workspace,
+      maxResults: setting('referencesMaxResults'), sensitivePaths: setting('permissionsSensitivePaths'),
+      shown: (path, cwd) => shownPath(path, cwd, workspace.folders()),
+    }),
     jobsPlugin({ clock, logger, machine }),
 
     fileTools({ files, blobs }),

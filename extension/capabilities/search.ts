@@ -5,6 +5,18 @@ export interface Search {
   /** Regular files below `root` whose path matches `glob`. Never follows links, never enters version-control folders. */
   files(query: FileQuery): Promise<FileHits>
   text(query: TextQuery): Promise<TextHits>
+  /** Tell every file below a folder while it is found, in no order. Resolves at the end. Errors: `SearchError`. */
+  list(query: ListQuery): Promise<void>
+}
+
+export interface ListQuery {
+  /** Absolute folder. Hidden files are told, what ignore files hide is not; links and version-control folders are not entered. */
+  readonly root: string
+  /** Globs of files and folders to leave out, as the editor's settings spell them. One that cannot be understood leaves nothing out. */
+  readonly excludes: readonly string[]
+  /** Paths below the root with forward slashes. */
+  readonly onPaths: (paths: readonly string[]) => void
+  readonly signal: AbortSignal
 }
 
 export interface FileQuery {

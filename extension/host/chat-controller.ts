@@ -8,6 +8,7 @@ import type { ApprovalRequest } from '../core/policy/approval.ts'
 import type { Agent } from '../core/session/agent.ts'
 import type { Session, SessionSummary } from '../core/session/session.ts'
 import { settings as specs } from '../core/settings/specs.ts'
+import type { ReferencePlace } from '../features/references/service.ts'
 import type { HostMessage, ViewMessage } from '../protocol/messages.ts'
 import type { ComposerView, SessionListItem, SessionView } from '../protocol/view-state.ts'
 import { assertNever } from '../base/assert-never.ts'
@@ -24,6 +25,7 @@ import { Notices, type NoticeAction } from './notices.ts'
 import type { FindPresenters } from './present-tool.ts'
 import { SessionActions } from './session-actions.ts'
 import { seqOfRow } from './fork-points.ts'
+import { referenceCompletions } from './reference-completions.ts'
 import { SessionTranscripts } from './session-transcripts.ts'
 import { createPresetChoice } from './preset-choice.ts'
 import { statusOf } from './status.ts'
@@ -57,6 +59,8 @@ export type ChatCommand =
 const OPEN_SESSION_KEY = 'openSession'
 /** Changes of the session list are gathered for this long. */
 const LIST_AFTER_MS = 150
+/** What a message names is looked up within this time, or the message is not sent. */
+const REFERENCE_TIMEOUT_MS = 15_000
 /** UTF-16 units of one message of the person; more belongs in a file. */
 const MAX_MESSAGE_LENGTH = 1_000_000
 
@@ -108,6 +112,7 @@ export class ChatController {
   #showing = 0
   #listTimer: Undo | null = null
   #isDisposed = false
+  readonly #end = new AbortController()
 
   constructor({ capabilities, services }: Parts) {
     this.#world = capabilities
@@ -159,6 +164,7 @@ export class ChatController {
     })
     this.#artifacts = new Artifacts({ editor, blobs: capabilities.blobs, l10n })
     this.completions = new Completions(onError)
+    this.completions.provide('@', referenceCompletions({ references: services.references, l10n, clock }))
     this.#prompts = new ApprovalPrompts({
       approvals: services.approvals,
       attention: capabilities.attention,
@@ -212,6 +218,7 @@ export class ChatController {
 
   async dispose(): Promise<void> {
     this.#isDisposed = true
+    this.#end.abort()
     this.#listTimer?.()
     this.#prompts.dispose()
     for (const undo of this.#undos.splice(0)) undo()
@@ -383,8 +390,12 @@ export class ChatController {
         this.#keepDraft(message.text)
         return
       case 'queue-edit':
-        shown?.agent?.queue.edit(message.id, [{ type: 'text', text: message.text }])
-        return
+        try {
+          return await this.#editQueued(message.id, message.text)
+        } catch (error) {
+          reply({ type: 'insert-text', text: message.text })
+          throw error
+        }
       case 'queue-delete':
         shown?.agent?.queue.remove(message.id)
         return
@@ -493,14 +504,12 @@ export class ChatController {
     const typed = typedLine(text)
     try {
       if (typed.kind === 'command') return await this.#runCommand(typed.line)
-      const agent = this.#shown?.agent ?? (await this.#createAgent())
-      if (agent === null) return t('Choose a folder to work in, then send again.')
-      const message: UserMessage = {
-        id: this.#world.machine.randomId(),
-        role: 'user',
-        content: [{ type: 'text', text: typed.text }],
-        source: { kind: 'user' },
-      }
+      const cwd = this.#shown?.session.header.cwd ?? (await this.#chooseFolder())
+      if (cwd === null) return t('Choose a folder to work in, then send again.')
+      // Looked up before there is a session, so that a failure leaves none behind.
+      const content = await this.#services.references.content(typed.text, this.#referencePlace(cwd))
+      const agent = this.#shown?.agent ?? (await this.#createAgent(cwd))
+      const message: UserMessage = { id: this.#world.machine.randomId(), role: 'user', content, source: { kind: 'user' } }
       if (target === 'next-step') agent.steer(message)
       else agent.followup(message)
       this.#keepDraft('')
@@ -517,16 +526,29 @@ export class ChatController {
     const open = this.#shown?.agent ?? null
     const refusal = commands.refusal(line, { scope: open?.scope ?? presets.scopeOf(this.#preset()), isIdle: open?.status !== 'running' })
     if (refusal !== null) return refusal.message
-    const agent = open ?? (await this.#createAgent())
+    const cwd = open === null ? await this.#chooseFolder() : null
+    const agent = open ?? (cwd === null ? null : await this.#createAgent(cwd))
     if (agent === null) return this.#world.l10n.t('Choose a folder to work in, then send again.')
     this.#keepDraft('')
     commands.run(agent, line).catch((error: unknown) => this.#tellFailure(error))
     return null
   }
 
-  async #createAgent(): Promise<Agent | null> {
-    const cwd = await this.#chooseFolder()
-    if (cwd === null) return null
+  #referencePlace(cwd: string): ReferencePlace {
+    const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(REFERENCE_TIMEOUT_MS)])
+    return { cwd, signal, ...(this.#shown === null ? {} : { sessionId: this.#shown.session.id }) }
+  }
+
+  /** The words anew, with what they name now; images stay. */
+  async #editQueued(id: string, text: string): Promise<void> {
+    const agent = this.#shown?.agent
+    const waiting = agent === undefined || agent === null ? undefined : [...agent.inbox.nextStep, ...agent.inbox.nextTurn].find((message) => message.id === id)
+    if (agent == null || waiting === undefined) return
+    const content = await this.#services.references.content(text, this.#referencePlace(agent.session.header.cwd ?? ''))
+    agent.queue.edit(id, [...content, ...waiting.content.filter(({ type }) => type === 'image')])
+  }
+
+  async #createAgent(cwd: string): Promise<Agent> {
     const choices = this.#next
     const options = choices.options ?? (await this.#chooser.defaultModel())?.options
     const agent = await this.#services.agents.create({

@@ -25,6 +25,7 @@ import type {} from '../core/settings/settings.ts'
 import type {} from '../core/tools/service.ts'
 import type {} from '../features/instructions/service.ts'
 import type {} from '../features/questions/service.ts'
+import type {} from '../features/references/service.ts'
 
 /** The outside world as the chat's host needs it. */
 export interface ChatCapabilities {
@@ -55,6 +56,7 @@ export const chatServices = [
   'projections',
   'questions',
   'retries',
+  'references',
   'sessions',
   'settings',
   'tools',

@@ -5,6 +5,7 @@ import type { UserMessage, UserSource } from '../core/log/message.ts'
 /** The folded line over context that was put before the model without the person typing it. */
 export function contextTitle(source: UserSource, l10n: Localization): string {
   if (source.kind === 'agent-instructions') return l10n.t('Instructions from your files')
+  if (source.kind === 'session-reference') return l10n.t('Told the model about the session “{title}”', { title: source.title })
   if (source.kind !== 'plugin') return l10n.t('Context: {kind}', { kind: source.kind })
   switch (source.form) {
     case 'notice':
@@ -26,7 +27,7 @@ export function contextTitle(source: UserSource, l10n: Localization): string {
   }
 }
 
-/** The text parts of a message, joined. */
+/** The words of a message, joined; without what goes along with them. */
 export function textOf(message: Pick<UserMessage, 'content'>): string {
-  return message.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+  return message.content.flatMap((part) => (part.type === 'text' && part.source === undefined ? [part.text] : [])).join('\n')
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { noEditorFacts } from '../../extension/capabilities/editor-facts.ts'
 import { compose, type Application, type Capabilities } from '../../extension/compose.ts'
 import { createPolicyAttention } from '../../extension/platform/node/attention.ts'
 import { createBashSyntax } from '../../extension/platform/node/bash-syntax.ts'
@@ -42,6 +43,7 @@ export async function wholeApplication(options: { readonly settings?: SettingVal
     blobs: new NodeBlobStore({ root }),
     // The pauses that let a person follow the tour are left out.
     clock: { ...realClock, schedule: (delayMs, fire) => realClock.schedule(delayMs < 50 ? 0 : delayMs, fire) },
+    editorFacts: noEditorFacts,
     events: new NodeEventStore({ root }),
     files: new NodeFileSystem({ folders: () => workspace.folders() }),
     http: { fetch },

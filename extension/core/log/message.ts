@@ -5,6 +5,8 @@ export type ContentBlock = TextBlock | ReasoningBlock | ImageBlock | ToolCallBlo
 export interface TextBlock {
   readonly type: 'text'
   readonly text: string
+  /** Of a message that waits: this part becomes a message of its own with this source once it is taken up. Never of one in the talk. */
+  readonly source?: UserSource
 }
 export interface ReasoningBlock {
   readonly type: 'reasoning'

@@ -6,6 +6,7 @@ import { pathMatcher, styleOf } from './paths.ts'
 export function searchWithoutSecrets(search: Search, { sensitivePaths, machine }: { readonly sensitivePaths: () => readonly string[]; readonly machine: Pick<Machine, 'platform'> }): Search {
   return {
     files: (query) => search.files(query),
+    list: (query) => search.list(query),
     async text(query) {
       const hits = await search.text(query)
       if (hits.matches.length === 0) return hits

@@ -404,6 +404,14 @@ export const settings = {
     schema: names,
     isRestricted: true,
   }),
+  referencesMaxResults: setting({
+    key: 'references.maxResults',
+    fallback: 20,
+    scope: 'window',
+    description: 'How many files, folders, symbols and sessions the menu behind an `@` offers.',
+    expects: 'a whole number from 5 to 100',
+    schema: z.int().min(5).max(100),
+  }),
   instructionsFiles: setting<readonly string[]>({
     key: 'instructions.files',
     fallback: ['AGENTS.md', 'CLAUDE.md'],

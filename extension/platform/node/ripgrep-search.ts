@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { basename, sep } from 'node:path'
 import { compileGlob, type GlobMatcher } from '../../base/glob.ts'
 import { ProcessError, type ProcessExit, type ProcessRunner } from '../../capabilities/process.ts'
-import { SearchError, type FileHits, type FileQuery, type Search, type TextHits, type TextMatch, type TextQuery } from '../../capabilities/search.ts'
+import { SearchError, type FileHits, type FileQuery, type ListQuery, type Search, type TextHits, type TextMatch, type TextQuery } from '../../capabilities/search.ts'
 import { LineReader, MatchCollector, NameReader } from './ripgrep-output.ts'
 
 export interface RipgrepSearchOptions {
@@ -37,6 +37,7 @@ export function createRipgrepSearch({ processes, rgPath, unsavedTexts = () => []
   return {
     files: (query) => turns(query.signal, () => findFiles(runRipgrep, query)),
     text: (query) => turns(query.signal, () => findText(runRipgrep, query, unsavedTexts())),
+    list: (query) => turns(query.signal, () => listAll(runRipgrep, query)),
   }
 }
 
@@ -104,6 +105,26 @@ class TimeCollector {
       this.#next()
     })
   }
+}
+
+/** Nothing is kept here, so there is no cap: whoever listens stops it. */
+async function listAll(run: RunRipgrep, { root, excludes, onPaths, signal }: ListQuery): Promise<void> {
+  if ((await kindOf(root)) === 'file') throw new SearchError('SEARCH_FAILED', `${root} is a file, not a folder. Name the folder to list.`)
+  if (isInVersionControl(root)) return
+  const reader = new NameReader()
+  const relative = relativeTo(root)
+  // Globs that only leave out bring nothing back that ignore files hide.
+  const left = excludes.filter((glob) => glob !== '' && !glob.startsWith('!') && !('problem' in compileGlob(glob)))
+  await run({
+    args: ['--files', '--null', '--hidden', ...scopeArgs({ includeIgnored: false }), ...left.map((glob) => `--glob=!${glob}`), '--', root],
+    cwd: root,
+    signal,
+    onOutput: (chunk) => {
+      const paths = reader.push(chunk)
+      if (paths.length > 0) onPaths(paths.map(relative))
+      return 0
+    },
+  })
 }
 
 // Text.

@@ -244,6 +244,13 @@ export async function chatRig(options: RigOptions = {}) {
         stored.delete(id)
       },
     },
+    references: {
+      candidates: async () => [],
+      content: async (text: string) => {
+        if (text.includes('@terminal')) throw new Error('@terminal: nothing is selected in a terminal.')
+        return text.includes('@changes') ? [{ type: 'text', text }, { type: 'text', text: 'the diff', source: { kind: 'plugin', plugin: 'references' } }] : [{ type: 'text', text }]
+      },
+    },
     settings,
     tools: { get: () => undefined },
   } as unknown as ChatServices

@@ -9,6 +9,7 @@ const check = async (paths: readonly string[], found: readonly string[], notes: 
   const files = { paths: ['/w/.env'], skippedNames: 0 }
   const search: Search = {
     files: () => Promise.resolve(files),
+    list: () => Promise.resolve(),
     text: () => Promise.resolve({ matches: paths.map(match), skippedNames: 0, overlaidPaths: [], notes: ['first'] }),
   }
   const closed = searchWithoutSecrets(search, { sensitivePaths: () => ['**/.env', '**/*.key'], machine: { platform: 'linux' } })

@@ -37,6 +37,45 @@ const findText = async (query: Partial<TextQuery>, options: Partial<RipgrepSearc
   return { ...hits, matches: hits.matches.map(({ path, lineNumber, line, isContext }) => `${relative(path)}:${lineNumber}${isContext ? '-' : ':'}${line}`) }
 }
 
+describe('a list', () => {
+  const check = async (excludes: readonly string[], paths: readonly string[], folder = root) => {
+    const told: string[] = []
+    await createRipgrepSearch({ processes }).list({ root: folder, excludes, onPaths: (some) => told.push(...some), signal })
+    expect(told.sort()).toEqual(paths)
+  }
+
+  it('tells every file with its path below the root', async () => {
+    await put({ 'a.ts': '', 'src/b.ts': '', '.github/c.yml': '' })
+    await check([], ['.github/c.yml', 'a.ts', 'src/b.ts'])
+  })
+  it('leaves out what ignore files hide, also outside a repository', async () => {
+    await put({ '.gitignore': 'dist\n', 'dist/a.js': '', 'a.ts': '' })
+    await check([], ['.gitignore', 'a.ts'])
+  })
+  it('leaves out what the editor leaves out', async () => {
+    await put({ 'node_modules/x/a.js': '', 'src/node_modules/b.js': '', 'a.min.js': '', 'a.js': '' })
+    await check(['**/node_modules', '**/*.min.js'], ['a.js'])
+  })
+  it('goes on over a glob that nobody understands', async () => {
+    await put({ 'a.js': '', 'b.js': '' })
+    await check(['[', '', 'b.js'], ['a.js'])
+  })
+  it('tells nothing of version control', async () => {
+    await put({ '.git/HEAD': '', 'a.js': '' })
+    await check([], ['a.js'])
+    await check([], [], join(root, '.git'))
+  })
+  it('refuses a file and a folder that is not there', async () => {
+    await put({ 'a.js': '' })
+    await expect(check([], [], join(root, 'a.js'))).rejects.toMatchObject({ code: 'SEARCH_FAILED' })
+    await expect(check([], [], join(root, 'gone'))).rejects.toMatchObject({ code: 'SEARCH_FAILED' })
+  })
+  it('stops when it is told to', async () => {
+    await put({ 'a.js': '' })
+    await expect(createRipgrepSearch({ processes }).list({ root, excludes: [], onPaths: () => {}, signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'SEARCH_ABORTED' })
+  })
+})
+
 describe('files', () => {
   const check = async (query: Partial<FileQuery>, paths: readonly string[]) => expect(await findFiles(query)).toEqual({ paths, skippedNames: 0 })
 

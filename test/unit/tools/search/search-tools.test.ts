@@ -27,6 +27,7 @@ const bench = async (
   const made = createToolBench(createFakeAgent({ cwd: '/project' }))
   const queries: (FileQuery | TextQuery)[] = []
   const search: Search = {
+    list: () => Promise.resolve(),
     async files(query) {
       queries.push(query)
       if (found.error) throw found.error

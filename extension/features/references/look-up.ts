@@ -1,0 +1,167 @@
+import { assertNever } from '../../base/assert-never.ts'
+import { isHarnessError } from '../../base/harness-error.ts'
+import { EditorFactsError, type EditorFacts, type ProblemFacts, type SelectionFacts, type SymbolFacts } from '../../capabilities/editor-facts.ts'
+import type { FileSystem } from '../../capabilities/file-system.ts'
+import type { ProcessRunner } from '../../capabilities/process.ts'
+import type { TextBlock } from '../../core/log/message.ts'
+import { redactSecrets } from '../../core/policy/redact-secrets.ts'
+import type { Sessions, SessionSummary } from '../../core/session/session.ts'
+import type { ParsedReference } from './parse-references.ts'
+import { referenceBlock } from './reference-block.ts'
+import { UnresolvedReference, type ReferencePlace } from './service.ts'
+import { sessionTalk } from './session-talk.ts'
+import { workingChanges } from './working-changes.ts'
+
+export interface LookUpNeeds {
+  readonly facts: EditorFacts
+  readonly files: Pick<FileSystem, 'resolve' | 'readLines'>
+  readonly processes: Pick<ProcessRunner, 'start'>
+  readonly sessions: Pick<Sessions, 'list' | 'live' | 'readTail'>
+  readonly isTrusted: () => boolean
+  readonly isSecret: (path: string) => boolean
+  /** How a path is shown to the model. */
+  readonly shown: (path: string, cwd: string) => string
+}
+
+// UTF-8 bytes of one reference. Source: runtime specification 15.2 for a session; the others are like it.
+export const MAX_SESSION_BYTES = 65_536
+const MAX_SELECTION_BYTES = 65_536
+const MAX_CHANGES_BYTES = 65_536
+const MAX_PROBLEMS_BYTES = 32_768
+const MAX_TERMINAL_BYTES = 32_768
+const MAX_SYMBOL_BYTES = 32_768
+/** Lines of a symbol of which only the name's place is known. */
+const SYMBOL_LINES = 60
+const MAX_SYMBOL_LINES = 2_000
+export const MAX_SESSIONS = 3
+export const LISTED_SESSIONS = 50
+/** Events from the end of a log; a talk of 65 536 bytes rarely has more. */
+const SESSION_EVENTS = 4_000
+
+/** The block that one reference stands for. Errors: `UnresolvedReference`. */
+export async function lookUp(reference: ParsedReference, place: ReferencePlace, needs: LookUpNeeds): Promise<TextBlock> {
+  try {
+    return await blockOf(reference, place, needs)
+  } catch (error) {
+    if (error instanceof UnresolvedReference) throw error
+    if (place.signal.aborted) throw new UnresolvedReference('UNAVAILABLE', `${reference.raw} could not be looked up in time. Take it out of the message, or try again.`, { cause: error })
+    if (error instanceof EditorFactsError) throw new UnresolvedReference('NO_EDITOR', `${reference.raw}: ${error.message}`, { cause: error })
+    throw new UnresolvedReference('UNAVAILABLE', `${reference.raw} could not be looked up: ${isHarnessError(error) || error instanceof Error ? error.message : String(error)} Take it out of the message, or try again.`, { cause: error })
+  }
+}
+
+function blockOf(reference: ParsedReference, place: ReferencePlace, needs: LookUpNeeds): Promise<TextBlock> {
+  switch (reference.kind) {
+    case 'selection':
+      return selectionBlock(needs, place).then(({ block }) => block)
+    case 'problems':
+      return problems(needs, place)
+    case 'terminal':
+      return terminal(needs)
+    case 'changes':
+      return changes(needs, place)
+    case 'symbol':
+      return symbol(reference, needs, place)
+    case 'session':
+      return session(reference, needs, place)
+    default:
+      return assertNever(reference, 'reference')
+  }
+}
+
+/** Errors: `UnresolvedReference`. */
+export async function selectionBlock({ facts, isSecret, shown }: LookUpNeeds, { cwd }: Pick<ReferencePlace, 'cwd'>): Promise<{ readonly block: TextBlock; readonly facts: SelectionFacts }> {
+  const selection = await facts.selection()
+  if (selection === null) throw new UnresolvedReference('NOTHING_THERE', '@selection: nothing is selected in an editor. Select something, or take it out of the message, then send again.')
+  refuseSecret(selection.path, '@selection', { isSecret })
+  const at = `${shown(selection.path, cwd)}:${selection.startLine}-${selection.endLine}`
+  const block = referenceBlock({
+    name: '@selection',
+    text: `${at} (${selection.languageId})\n${selection.text}`,
+    maxBytes: MAX_SELECTION_BYTES,
+    more: `Read ${at} for the rest.`,
+    summary: `Selection: ${at}`,
+  })
+  return { block, facts: selection }
+}
+
+async function problems({ facts, isSecret, shown }: LookUpNeeds, { cwd }: ReferencePlace): Promise<TextBlock> {
+  const all = (await facts.problems()).filter(({ path }) => !isSecret(path))
+  if (all.length === 0) throw new UnresolvedReference('NOTHING_THERE', '@problems: the editor shows no problems. Take it out of the message, then send again.')
+  const line = ({ path, line: at, severity, source, message }: ProblemFacts) =>
+    `${shown(path, cwd)}:${at} ${severity}${source === undefined ? '' : ` ${source}`}: ${message.replaceAll(/\s*\n\s*/g, ' ')}`
+  const count = (severity: ProblemFacts['severity']) => all.filter((problem) => problem.severity === severity).length
+  return referenceBlock({
+    name: '@problems',
+    text: all.map(line).join('\n'),
+    maxBytes: MAX_PROBLEMS_BYTES,
+    more: 'Mend these first, then ask for the others.',
+    summary: `Problems: ${count('error')} errors, ${count('warning')} warnings`,
+  })
+}
+
+async function terminal({ facts }: LookUpNeeds): Promise<TextBlock> {
+  const text = await facts.terminalSelection()
+  if (text.trim() === '') throw new UnresolvedReference('NOTHING_THERE', '@terminal: nothing is selected in a terminal. Select something there, or take it out of the message, then send again.')
+  return referenceBlock({ name: '@terminal', text: redactSecrets(text), maxBytes: MAX_TERMINAL_BYTES, more: 'Select less for the rest.', summary: 'Selected in the terminal' })
+}
+
+async function changes({ processes, isTrusted, isSecret }: LookUpNeeds, { cwd, signal }: ReferencePlace): Promise<TextBlock> {
+  if (!isTrusted()) throw new UnresolvedReference('NOT_ALLOWED', '@changes starts git, and in a folder that is not trusted no program is started. Trust the folder, or take it out of the message.')
+  // One byte more than is shown, so that a cut is seen as one.
+  const text = await workingChanges({ processes, isSecret }, { cwd, maxBytes: MAX_CHANGES_BYTES + 1, signal })
+  return referenceBlock({ name: '@changes', text: redactSecrets(text), maxBytes: MAX_CHANGES_BYTES, more: 'The diff goes on; run git diff on single files for the rest.', summary: 'Changes since the last commit' })
+}
+
+async function symbol({ name, raw }: { readonly name: string; readonly raw: string }, needs: LookUpNeeds, { cwd, signal }: ReferencePlace): Promise<TextBlock> {
+  const { facts, files, shown, isSecret } = needs
+  const found = await facts.symbols(name, signal)
+  const called = found.filter((each) => each.name === name || each.name.replace(/\(.*$/, '') === name)
+  const [first, ...others] = called.length > 0 ? called : found.filter((each) => each.name.toLowerCase() === name.toLowerCase())
+  if (first === undefined) throw new UnresolvedReference('NOT_FOUND', `${raw}: the editor knows no symbol of that name. Check the name, or name the file instead.`)
+  refuseSecret(first.path, raw, needs)
+  const target = await files.resolve(first.path, cwd, signal)
+  const limit = first.endLine > first.startLine ? Math.min(first.endLine - first.startLine + 1, MAX_SYMBOL_LINES) : SYMBOL_LINES
+  const { lines } = await files.readLines(target, { offset: first.startLine, limit, maxLineLength: 2_000, maxBytes: MAX_SYMBOL_BYTES * 2 }, signal)
+  const at = placeOf(first, shown, cwd)
+  const also = others.filter(({ path }) => !isSecret(path)).slice(0, 10).map((each) => placeOf(each, shown, cwd))
+  return referenceBlock({
+    name: raw,
+    text: `${first.kind} ${first.name} at ${at}${also.length === 0 ? '' : `\nOthers of that name: ${also.join(', ')}`}\n${lines.map(({ text }) => text).join('\n')}`,
+    maxBytes: MAX_SYMBOL_BYTES,
+    more: `Read ${at} for the rest.`,
+    summary: `Symbol ${first.name}: ${at}`,
+  })
+}
+
+const placeOf = ({ path, startLine }: SymbolFacts, shown: LookUpNeeds['shown'], cwd: string) => `${shown(path, cwd)}:${startLine}`
+
+async function session({ name, raw }: { readonly name: string; readonly raw: string }, { sessions }: LookUpNeeds, { sessionId }: ReferencePlace): Promise<TextBlock> {
+  const { id, title } = sessionNamed(name, raw, (await sessions.list()).filter((each) => each.id !== sessionId))
+  const live = sessions.live(id)
+  const events = live?.milestones() ?? (await sessions.readTail(id, SESSION_EVENTS)).events
+  const { text, omittedBytes } = sessionTalk(events, MAX_SESSION_BYTES)
+  if (text === '') throw new UnresolvedReference('NOTHING_THERE', `${raw}: nothing was said in that session. Take it out of the message, then send again.`)
+  const note = omittedBytes === 0 ? '' : `[The beginning, ${omittedBytes} bytes, was left out.]\n`
+  return referenceBlock({
+    name: raw,
+    text: `Another session of the person, “${title}”:\n${note}${text}`,
+    // The talk has its cap already.
+    maxBytes: MAX_SESSION_BYTES + 1_000,
+    more: '',
+    summary: '',
+    source: { kind: 'session-reference', sessionId: id, title },
+  })
+}
+
+function sessionNamed(name: string, raw: string, summaries: readonly SessionSummary[]): SessionSummary {
+  const byId = summaries.filter(({ id }) => id === name)
+  const found = byId.length > 0 ? byId : summaries.filter(({ id, title }) => id.startsWith(name) || title.toLowerCase() === name.toLowerCase())
+  if (found.length === 1) return found[0]!
+  if (found.length === 0) throw new UnresolvedReference('NOT_FOUND', `${raw}: there is no such session. Choose one from the list behind @session:.`)
+  throw new UnresolvedReference('AMBIGUOUS', `${raw}: ${found.length} sessions are called so. Choose one from the list behind @session:.`)
+}
+
+function refuseSecret(path: string, raw: string, { isSecret }: Pick<LookUpNeeds, 'isSecret'>): void {
+  if (isSecret(path)) throw new UnresolvedReference('NOT_ALLOWED', `${raw}: ${path} looks like it holds secrets, which no model is shown. Take it out of the message, or change the setting bosun.permissions.sensitivePaths.`)
+}
