@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { UserMessage } from '../../extension/core/log/message.ts'
 import type { ScriptStep, ScriptToolCall } from '../support/model-script.ts'
-import { sharedPrefixLength, startModelServer, type ModelServer } from '../support/model-server.ts'
+import { startModelServer, type ModelServer } from '../support/model-server.ts'
+import { prefixProblems } from '../support/wire-prefix.ts'
 import { wholeApplication, type WholeApplication } from '../support/whole-application.ts'
 
 let server: ModelServer | undefined
@@ -16,9 +17,6 @@ afterEach(async () => {
 const call = (...toolCalls: readonly ScriptToolCall[]): ScriptStep => ({ answer: { parts: [{ reasoning: 'hm' }, { text: 'Next.' }, { toolCalls }] } })
 const say = (text: string): ScriptStep => ({ answer: { parts: [{ text }] } })
 const prompt = (text: string): UserMessage => ({ id: text, role: 'user', content: [{ type: 'text', text }], source: { kind: 'user' } })
-
-/** Bytes of each request that are not a beginning of the next one, its closing brackets left out. */
-const broken = (bodies: readonly string[]) => bodies.slice(1).map((body, at) => Buffer.byteLength(bodies[at] ?? '') - ']}'.length - sharedPrefixLength(bodies[at] ?? '', body))
 
 describe('the requests of a session', () => {
   it('each begin with the bytes of the one before: over steps, turns, a change of mode, a denial and a reload', async () => {
@@ -55,6 +53,6 @@ describe('the requests of a session', () => {
 
     expect([server.unused(), resumed.session.events().findLast(({ type }) => type === 'turn/end')?.data]).toEqual([0, expect.objectContaining({ reason: { kind: 'completed' } })])
     const bodies = server.chats().map(({ body }) => body)
-    expect([bodies.length, broken(bodies)]).toEqual([7, [0, 0, 0, 0, 0, 0]])
+    expect([bodies.length, prefixProblems(bodies)]).toEqual([7, []])
   })
 })
