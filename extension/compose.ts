@@ -15,6 +15,7 @@ import type { SettingsSource } from './capabilities/settings-source.ts'
 import type { ShellSyntax } from './capabilities/shell-syntax.ts'
 import type { Workspace } from './capabilities/workspace.ts'
 import { createKernel } from './core/kernel/kernel.ts'
+import type {} from './core/cost/plugin.ts'
 import type { Context, Kernel } from './core/kernel/plugin.ts'
 // The services that a composition has, by name.
 import type {} from './core/commands/command.ts'

@@ -1,4 +1,5 @@
 import type { Capabilities } from './compose.ts'
+import { costPlugin } from './core/cost/plugin.ts'
 import type { Kernel, Plugin } from './core/kernel/plugin.ts'
 import { createCommandsPlugin } from './core/commands/registry.ts'
 import { compactCommand } from './core/compaction/command.ts'
@@ -71,6 +72,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     settingsPlugin({ source: world.settings, logger, dispatch }),
     sessionsPlugin({ events: world.events, blobs, clock, machine, logger, dispatch, patienceMs: 2_000 }),
     featureEvents,
+    costPlugin({ clock, logger }),
     createCommandsPlugin({ dispatch, machine, logger }),
     titlesPlugin({ logger, clock, machine }),
     createToolsPlugin({ dispatch, randomId: () => machine.randomId(), order: setting('toolsOrder') }),

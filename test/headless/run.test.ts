@@ -63,7 +63,7 @@ describe('run', () => {
     const firstStep = types.slice(types.indexOf('step/start'), types.indexOf('step/end') + 1)
     expect(firstStep.filter((type) => !type.startsWith('approval/'))).toEqual([
       'step/start', 'user/message', ...types.filter((type) => type === 'user/message').slice(1), 'request/header', 'request/context',
-      'assistant/message', 'tool/call', 'tool/result', 'step/end',
+      'cost/estimated', 'assistant/message', 'tool/call', 'tool/result', 'step/end',
     ])
     expect(logsIn(store)).toHaveLength(1)
   })

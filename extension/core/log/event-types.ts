@@ -102,7 +102,7 @@ const shadowed = { shadowedRange: 'object', shadowedSeqs: 'list', shadowedTokenC
 export const coreEventTypes = {
   'turn/start': { fields: { turn: 'count' } },
   'turn/end': { inside: 'turn', fields: { turn: 'count', reason: 'object' } },
-  'turn/paused': { isIgnorable: true, fields: place },
+  'turn/paused': { isIgnorable: true, fields: { turn: 'count', step: 'number', cap: 'text', limit: 'number' } },
   'step/start': { inside: 'turn', fields: place },
   'step/end': { inside: 'step', fields: place },
   'user/message': { isSurface: true, fields: { id: 'text', content: 'list', source: 'object' } },

@@ -133,7 +133,7 @@ export interface EventMap {
   /** Ours: the opening of a log found a torn or corrupt tail. `ignorable`. */
   'log/repaired': { readonly cutBytes: number; readonly keptAs: string; readonly reason: string }
   /** Ours: the person was asked to go on at a cap. `ignorable`. */
-  'turn/paused': { readonly turn: number; readonly step: number; readonly cap: 'steps'; readonly limit: number }
+  'turn/paused': { readonly turn: number; readonly step: number } & PauseCause
 }
 
 export type EventType = keyof EventMap & string
@@ -208,4 +208,13 @@ export type TurnEndReason =
   | { readonly kind: 'max-tokens' }
   | { readonly kind: 'interrupted' }
   /** Ours: a cap paused the turn; Continue starts the next one. */
-  | { readonly kind: 'paused'; readonly cap: 'steps'; readonly limit: number }
+  | ({ readonly kind: 'paused' } & PauseCause)
+
+/** `steps` counts those of the turn; `cost` is in dollars, `tokens` in tokens. `next`: what the next request alone would add, when that is what passes the limit. */
+export interface PauseCause {
+  readonly cap: 'steps' | 'cost' | 'tokens'
+  readonly limit: number
+  readonly per?: 'turn' | 'session' | 'day'
+  readonly used?: number
+  readonly next?: number
+}

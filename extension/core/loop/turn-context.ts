@@ -1,5 +1,6 @@
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Logger } from '../../capabilities/logger.ts'
+import type { Budgets } from '../cost/budgets.ts'
 import type { CancelCause } from '../log/event.ts'
 import type { Dispatcher } from '../kernel/plugin.ts'
 import type { ModelRegistry } from '../model/contract.ts'
@@ -28,6 +29,8 @@ export interface LoopServices {
   readonly maxParallelToolCalls: () => number
   /** 0: no cap. */
   readonly maxStepsPerTurn: () => number
+  /** Undefined where nothing is metered. */
+  readonly budgets: () => Budgets | undefined
   readonly defaults: () => RequestDefaults
 }
 

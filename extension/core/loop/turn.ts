@@ -1,5 +1,5 @@
 import { orAbort } from '../../base/or-abort.ts'
-import type { TurnEndReason } from '../log/event.ts'
+import type { PauseCause, TurnEndReason } from '../log/event.ts'
 import { failureFrom } from './failure.ts'
 import { selected } from './attempt.ts'
 import { giveBack, runStep } from './step.ts'
@@ -44,7 +44,7 @@ async function runSteps(context: TurnContext, place: { step: number }): Promise<
   let hasNews = context.isContinuation && context.log.session.messages().at(-1)?.role !== 'assistant'
   const ended = (): TurnEndReason => (isCut ? { kind: 'max-tokens' } : { kind: 'completed' })
   for (;;) {
-    const paused = pauseAt(context, place.step)
+    const paused = await pauseAt(context, place.step)
     if (paused) return paused
     place.step++
     const entry = await enter(context, place.step)
@@ -58,12 +58,24 @@ async function runSteps(context: TurnContext, place: { step: number }): Promise<
   }
 }
 
-/** At the cap the person decides: nothing more is claimed, and Continue starts the next turn. */
-function pauseAt({ loop, log, turn }: TurnContext, step: number): TurnEndReason | undefined {
-  const limit = loop.maxStepsPerTurn()
-  if (limit === 0 || step < limit) return undefined
-  log.append({ type: 'turn/paused', ignorable: true, data: { turn, step, cap: 'steps', limit } })
-  return { kind: 'paused', cap: 'steps', limit }
+/** At a cap the person decides: nothing more is claimed, and Continue starts the next turn. */
+async function pauseAt(context: TurnContext, step: number): Promise<TurnEndReason | undefined> {
+  const { loop, log, turn, signal } = context
+  const cause = stepCap(loop.maxStepsPerTurn(), step) ?? (await budgetStop(context, step))
+  signal.throwIfAborted()
+  if (cause === undefined) return undefined
+  log.append({ type: 'turn/paused', ignorable: true, data: { turn, step, ...cause } })
+  return { kind: 'paused', ...cause }
+}
+
+const stepCap = (limit: number, step: number): PauseCause | undefined => (limit === 0 || step < limit ? undefined : { cap: 'steps', limit })
+
+/** Nothing without budgets. What would come in without a step costs nothing, so a turn with nothing to say is let through. */
+async function budgetStop({ loop, agent, turn, signal, ...context }: TurnContext, step: number): Promise<PauseCause | undefined> {
+  const budgets = loop.budgets()
+  if (!budgets) return undefined
+  const { provider, model } = selected({ options: context.options(), defaults: loop.defaults() })
+  return (await orAbort(budgets.check({ agent, turn, step, provider, model }), signal)) ?? undefined
 }
 
 /** Claim what waits, put the prompt together and let the listeners of `agent/pre-step` judge what comes in. */

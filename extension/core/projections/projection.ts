@@ -1,6 +1,6 @@
 import type { Json } from '../../base/json.ts'
 import type { Undo } from '../../base/undo.ts'
-import type { SessionEvent } from '../log/event.ts'
+import type { SessionEvent, SessionHeader } from '../log/event.ts'
 
 /**
  * A pure fold of the log. `step` returns the same state object for events that are not its own and takes time from the event.
@@ -11,7 +11,10 @@ export interface Projection<State = unknown, View extends Json = Json> {
   readonly stateVersion: number
   /** Which streamed parts (`assistant/chunk`) it is given: all unless it says `none`, or `first` for the first delta of each step. */
   readonly parts?: 'first' | 'none'
-  start(): State
+  /** Its state is lossless JSON and is kept beside the log, so that a session need not be read to know its value. */
+  readonly isKept?: true
+  /** `header`: of the session, where it is known. */
+  start(header?: SessionHeader): State
   step(state: State, event: SessionEvent): State
   view(state: State): View
 }

@@ -3,7 +3,7 @@ import { Emitter } from '../../base/emitter.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import { isDelta, isRow, unpackOne, unpackRow, type ChunkRow } from '../log/chunk-rows.ts'
-import type { SessionEvent } from '../log/event.ts'
+import type { SessionEvent, SessionHeader } from '../log/event.ts'
 import type { Projection, Projections, ProjectionSnapshot } from './projection.ts'
 
 type Change = Parameters<Parameters<Projections['onDidChange']>[0]>[0]
@@ -45,9 +45,14 @@ export class ProjectionRegistry implements Projections {
     return this.#listeners.listen(listener)
   }
 
+  /** The unit of a key. */
+  get(key: string): Projection | undefined {
+    return this.#units.get(key)
+  }
+
   /** A fold over a log that is about to be filled. */
-  createFold(log: ProjectedLog): SessionFold {
-    const fold = new SessionFold(log, this.#logger)
+  createFold(log: ProjectedLog, header: SessionHeader): SessionFold {
+    const fold = new SessionFold(log, header, this.#logger)
     fold.setUnits([...this.#units.values()])
     return fold
   }
@@ -89,11 +94,13 @@ interface UnitFold {
 /** All units over one session. Whoever fills the log hands each item to `take`, or each event to `step`, once. */
 export class SessionFold {
   readonly #log: ProjectedLog
+  readonly #header: SessionHeader
   readonly #logger: Logger
   readonly #folds = new Map<string, UnitFold>()
 
-  constructor(log: ProjectedLog, logger: Logger) {
+  constructor(log: ProjectedLog, header: SessionHeader, logger: Logger) {
     this.#log = log
+    this.#header = header
     this.#logger = logger
   }
 
@@ -133,8 +140,13 @@ export class SessionFold {
     return fold?.unit === unit ? (fold.state as State) : undefined
   }
 
+  /** The states that are kept beside the log, as they are now. A unit that failed has none. */
+  kept(): readonly { readonly unit: Projection; readonly state: unknown }[] {
+    return [...this.#folds.values()].flatMap(({ unit, state, hasFailed }) => (unit.isKept === true && !hasFailed ? [{ unit, state }] : []))
+  }
+
   #add(unit: Projection): void {
-    const fold: UnitFold = { unit, state: unit.start(), value: null, viewed: unseen, hasPart: false, hasFailed: false }
+    const fold: UnitFold = { unit, state: unit.start(this.#header), value: null, viewed: unseen, hasPart: false, hasFailed: false }
     for (const item of this.#log.items) this.#takeOne(fold, item)
     this.#folds.set(unit.key, fold)
   }

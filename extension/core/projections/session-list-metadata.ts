@@ -24,6 +24,7 @@ export const sessionListMetadataProjection: Projection<SessionListState, Session
   key: 'sessionListMetadata',
   stateVersion: 2,
   parts: 'none',
+  isKept: true,
   start: () => ({ title: titleProjection.start(), updatedAt: null, prompts: 0, isTurnOpen: false, isArchived: false }),
   step: (state, event) => {
     switch (event.type) {

@@ -9,6 +9,7 @@ export const tokenUsageProjection: Projection<TokenUsage, TokenUsage> = {
   key: 'tokenUsage',
   stateVersion: 1,
   parts: 'none',
+  isKept: true,
   start: () => ({ inputTokens: 0, outputTokens: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, last: null }),
   step: (state, event) => {
     if (event.type !== 'assistant/message' || event.data.usage === undefined) return state

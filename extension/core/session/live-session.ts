@@ -26,8 +26,8 @@ export interface LiveSessionParts {
   readonly onEvent: (session: Session, event: SessionEvent, changes: Changes) => void
   /** Durable work of others that a flush waits for. */
   readonly onFlush: (session: Session) => Promise<void>
-  /** What to keep beside the log for the list of sessions, the same object while nothing changed. */
-  readonly note: (session: LiveSession) => JsonObject | null
+  /** What to keep beside the log, the same object while nothing is to be written. `isLast`: nothing will be appended any more. */
+  readonly note: (session: LiveSession, isLast: boolean) => JsonObject | null
   readonly onAccessLost: (session: Session) => void
   readonly onClosed: (session: LiveSession) => void
 }
@@ -188,11 +188,11 @@ export class LiveSession implements Session {
       this.#parts.logger.error('A session could not be written.', { session: this.id, error: error instanceof Error ? error.message : String(error) })
       return
     }
-    if (this.#parts.note(this) !== this.#keptNote) await this.#keepNote()
+    if (this.#parts.note(this, false) !== this.#keptNote) await this.#keepNote(false)
   }
 
-  async #keepNote(): Promise<void> {
-    const note = this.#parts.note(this)
+  async #keepNote(isLast: boolean): Promise<void> {
+    const note = this.#parts.note(this, isLast)
     if (note === null || this.access === 'read-only' || this.length === 0) return
     this.#keptNote = note
     await this.#parts.file.putNote(note)
@@ -205,7 +205,7 @@ export class LiveSession implements Session {
     try {
       if (this.access === 'write') await this.flush()
       // Also when nothing changed: a note that is newer than the log spares the list a look into it.
-      await this.#keepNote()
+      await this.#keepNote(true)
     } finally {
       this.#cancelWriteBehind?.()
       this.#undoLeaseWatch()

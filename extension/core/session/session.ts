@@ -1,3 +1,4 @@
+import type { Json } from '../../base/json.ts'
 import type { LogRepair, LogWriter } from '../../capabilities/event-store.ts'
 import type { Emit, Parallel, ScopeKey } from '../kernel/plugin.ts'
 import type { EventDraft, EventType, SessionEvent, SessionHeader } from '../log/event.ts'
@@ -91,6 +92,11 @@ export interface Sessions {
   ancestors(id: string): readonly string[]
   /** Newest first. Reads headers, notes and at most both ends of a log. */
   list(): Promise<readonly SessionSummary[]>
+  /**
+   * The value of a projection in a session that need not be live. A unit that keeps its state is read from beside the log, any other
+   * from the whole of it. Undefined for a key nobody registered. Errors: as `open`.
+   */
+  valueOf(id: string, key: string): Promise<Json | undefined>
   /** Errors: `INVALID_TITLE`; the store's `SESSION_BUSY`, and those of `open`. */
   rename(id: string, title: string): Promise<void>
   /** Put it out of the way in the list, or back. A new message of a person brings it back too. Errors: as `rename`. */

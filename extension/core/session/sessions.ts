@@ -1,5 +1,5 @@
 import { isErrorOf } from '../../base/harness-error.ts'
-import { isJsonObject, snapshotJson, type JsonObject } from '../../base/json.ts'
+import { snapshotJson, type Json, type JsonObject } from '../../base/json.ts'
 import type { BlobStore } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import { EventStoreError, sessionAlreadyExists, sessionBusy, type EventFile, type EventStore, type StoredSession } from '../../capabilities/event-store.ts'
@@ -11,10 +11,12 @@ import type { EventDraft, SessionEvent, SessionHeader } from '../log/event.ts'
 import { createEventTypes, type EventTypes } from '../log/event-types.ts'
 import type { InvariantOptions } from '../log/invariants.ts'
 import { builtInProjections } from '../projections/built-in.ts'
+import type { Projection } from '../projections/projection.ts'
 import { ProjectionRegistry, type SessionFold } from '../projections/registry.ts'
 import { sessionListMetadataProjection, type SessionListState } from '../projections/session-list-metadata.ts'
 import { canceledInbox } from './inbox.ts'
 import { DerivedLog } from './derived-log.ts'
+import { keptRow, KeptStates } from './kept-states.ts'
 import { LiveSession } from './live-session.ts'
 import { eventsFromLines, headerFrom, loadLog } from './load-log.ts'
 import { SessionError, type Session, type Sessions, type SessionSummary } from './session.ts'
@@ -207,7 +209,7 @@ class SessionHost implements Sessions {
     if (this.#live.has(header.id)) throw sessionAlreadyExists(header.id)
     const frozen = snapshotJson(header, 'header') as unknown as SessionHeader & JsonObject
     const file = await this.#parts.events.create(frozen)
-    const { log, fold } = this.#emptyLog()
+    const { log, fold } = this.#emptyLog(frozen)
     const session = this.#sessionOver({ header: frozen, file, log, fold })
     let isStored = false
     try {
@@ -296,7 +298,7 @@ class SessionHost implements Sessions {
   async #read(file: EventFile): Promise<StoredParts> {
     try {
       const header = headerFrom(file.id, file.header())
-      const { log, fold } = this.#emptyLog()
+      const { log, fold } = this.#emptyLog(header)
       await loadLog(file, this.#types, log, (item) => fold.take(item))
       return { header, file, log, fold }
     } catch (error) {
@@ -305,9 +307,9 @@ class SessionHost implements Sessions {
     }
   }
 
-  #emptyLog(): Pick<StoredParts, 'log' | 'fold'> {
+  #emptyLog(header: SessionHeader): Pick<StoredParts, 'log' | 'fold'> {
     const log = new DerivedLog(this.#types, this.#parts.invariants)
-    return { log, fold: this.#projections.createFold(log) }
+    return { log, fold: this.#projections.createFold(log, header) }
   }
 
   /** Do what comes before a session can be given out; when that fails the session is closed. */
@@ -324,8 +326,7 @@ class SessionHost implements Sessions {
 
   #sessionOver(parts: StoredParts): LiveSession {
     const { clock, logger, dispatch } = this.#parts
-    let noted: SessionListState | undefined
-    let note: JsonObject | null = null
+    const kept = new KeptStates(sessionListMetadataProjection.key)
     return new LiveSession({
       ...parts,
       clock,
@@ -336,12 +337,7 @@ class SessionHost implements Sessions {
         dispatch.emit('session/event', this.#scopeOf(session.id), [session, event])
       },
       onFlush: (session) => dispatch.parallel('session/flush', this.#scopeOf(session.id), [session]),
-      note: ({ fold, length }) => {
-        const state = fold.stateOf(sessionListMetadataProjection)
-        if (state !== noted && state !== undefined) note = noteFrom(state, length)
-        noted = state
-        return note
-      },
+      note: ({ fold, length }, isLast) => kept.next(fold, { length, now: clock.now(), isLast }),
       onAccessLost: (session) => {
         logger.warn('Another window took a session over.', { session: session.id })
         dispatch.emit('session/access', this.#scopeOf(session.id), [session])
@@ -386,13 +382,46 @@ class SessionHost implements Sessions {
 
   /** From the note where that is as new as the log, else from the note and both ends of the log. */
   async #storedListState({ id, note, notedAt, modifiedAt }: StoredSession): Promise<SessionListState> {
-    const noted = noteOf(note)
-    if (noted !== null && notedAt !== null && notedAt >= modifiedAt) return noted.state
+    const unit = sessionListMetadataProjection
+    const row = keptRow(note, unit)
+    // Written by this unit under this version.
+    const noted = row === null ? unit.start() : (row.value as unknown as SessionListState)
+    if (row !== null && notedAt !== null && notedAt >= modifiedAt) return noted
     const { head, tail } = await this.#parts.events.peek(id, peekBytes)
     const seen = new Map<number, SessionEvent>()
     for (const event of eventsFromLines([...head, ...tail], this.#types)) seen.set(event.seq, event)
-    const fresh = [...seen.values()].filter(({ seq }) => seq >= (noted?.length ?? 0)).sort((a, b) => a.seq - b.seq)
-    return fresh.reduce((state, event) => sessionListMetadataProjection.step(state, event), noted?.state ?? sessionListMetadataProjection.start())
+    const fresh = [...seen.values()].filter(({ seq }) => seq > (row?.seq ?? -1)).sort((a, b) => a.seq - b.seq)
+    return fresh.reduce((state, event) => unit.step(state, event), noted)
+  }
+
+  async valueOf(id: string, key: string): Promise<Json | undefined> {
+    const unit = this.#projections.get(key)
+    if (unit === undefined) return undefined
+    const live = this.#live.get(id)
+    if (live !== undefined) return live.projections().values[key]
+    const stored = await this.#parts.events.describe(id)
+    return (await this.#keptValue(stored, unit)) ?? (await this.#readValue(id, key))
+  }
+
+  /** From what is kept beside the log and the end of the log behind it; undefined when that leaves a gap. */
+  async #keptValue({ id, note, notedAt, modifiedAt }: StoredSession, unit: Projection): Promise<Json | undefined> {
+    const row = unit.isKept === true ? keptRow(note, unit) : null
+    if (row === null) return undefined
+    // At the same moment either may have been first.
+    if (notedAt !== null && notedAt > modifiedAt) return unit.view(row.value)
+    const { tail } = await this.#parts.events.peek(id, peekBytes)
+    const fresh = eventsFromLines(tail, this.#types)
+    const first = fresh[0]
+    if (first === undefined || first.seq > row.seq + 1) return undefined
+    let state: unknown = row.value
+    for (const event of fresh) if (event.seq > row.seq && (unit.parts === undefined || event.type !== 'assistant/chunk')) state = unit.step(state, event)
+    return unit.view(state)
+  }
+
+  async #readValue(id: string, key: string): Promise<Json | undefined> {
+    const { fold, file } = await this.#read(await this.#parts.events.open(id, 'read-only'))
+    await file.close()
+    return fold.snapshot().values[key]
   }
 
   #scopeOf(id: string): ScopeKey | null {
@@ -410,20 +439,6 @@ interface StoredParts {
 /** A seed ends with its mark, once. */
 function endSeed(session: LiveSession, log: DerivedLog): void {
   if (log.length > 0 && log.lastType !== 'session/end-seed') session.appendQuietly({ type: 'session/end-seed', data: {} })
-}
-
-const noteFrom = (state: SessionListState, length: number): JsonObject => ({
-  stateVersion: sessionListMetadataProjection.stateVersion,
-  length,
-  state,
-})
-
-/** A note of this version, else null: it is derived and comes back with the next write. */
-function noteOf(note: JsonObject | null): { readonly length: number; readonly state: SessionListState } | null {
-  if (note === null || note['stateVersion'] !== sessionListMetadataProjection.stateVersion || !isJsonObject(note['state'])) return null
-  if (typeof note['length'] !== 'number') return null
-  // Written by `noteFrom` under the same version.
-  return { length: note['length'], state: note['state'] as unknown as SessionListState }
 }
 
 function summaryFacts(header: SessionHeader, state: SessionListState): Omit<SessionSummary, 'id' | 'isLive' | 'problem'> {

@@ -1,0 +1,153 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { Projection } from '../../../extension/core/projections/projection.ts'
+import { createMemoryEventStore } from '../../support/memory-event-store.ts'
+import { createSessionRig } from '../../support/session-rig.ts'
+import { answer, call, prompt, result, stepEnd, stepStart, textDelta, turnEnd, turnStart, wholeTurn } from '../../support/session-talk.ts'
+import { wholeApplication, type WholeApplication } from '../../support/whole-application.ts'
+
+const rigOf = async (events = createMemoryEventStore()) => {
+  const rig = await createSessionRig({ events })
+  return { ...rig, events, session: await rig.sessions.create({ cwd: '/project', id: 'a' }) }
+}
+const prompts: Projection<number, number> = {
+  key: 'prompts', stateVersion: 1, parts: 'none', isKept: true,
+  start: () => 0,
+  step: (state, event) => (event.type === 'user/message' ? state + 1 : state),
+  view: (state) => state,
+}
+const noteOf = async (events: ReturnType<typeof createMemoryEventStore>) => (await events.describe('a')).note as { readonly rows: readonly { readonly key: string; readonly seq: number; readonly version: number }[] } | null
+
+describe('units', () => {
+  let application: WholeApplication | undefined
+  afterEach(() => application?.dispose())
+
+  it('of the application have the keys the specification names, as far as their features are there', async () => {
+    application = await wholeApplication()
+    const agent = await application.ctx.agents.create({ cwd: application.folder })
+    const keys = Object.keys(agent.session.projections().values)
+    expect(keys).toEqual(expect.arrayContaining(['title', 'todos', 'permissions', 'tokenUsage', 'contextPressure', 'contextBreakdown', 'sessionStats', 'sessionListMetadata', 'imageLimits', 'cost']))
+  })
+
+  it('give the same state for what is not theirs, so that nobody is told', async () => {
+    const { session, projections } = await rigOf()
+    projections.register(prompts)
+    const heard: string[] = []
+    projections.onDidChange(({ key }) => heard.push(key))
+    session.append(turnStart(1))
+    expect(heard).not.toContain('prompts')
+  })
+
+  it.each([
+    ['a key twice', { ...prompts, key: 'title' }, /has one owner/],
+    ['a version of 0', { ...prompts, stateVersion: 0 }, /whole number from 1/],
+    ['a version that is no number', { ...prompts, stateVersion: Number.NaN }, /whole number from 1/],
+  ])('refuse %s', async (_, unit, message) => {
+    const { projections } = await rigOf()
+    expect(() => projections.register(unit)).toThrow(message)
+  })
+
+  it('serve a snapshot as of an event, -1 for an empty log, and a feed of what changed', async () => {
+    const { session, projections } = await rigOf()
+    projections.register(prompts)
+    expect(projections.snapshot('a')).toMatchObject({ asOfSeq: -1, values: { prompts: 0 } })
+    expect(projections.snapshot('nobody')).toEqual({ asOfSeq: -1, values: {} })
+    const fed: unknown[] = []
+    projections.onDidChange((change) => void (change.key === 'prompts' && fed.push(change)))
+    session.append(prompt('one'))
+    expect(fed).toEqual([{ sessionId: 'a', key: 'prompts', value: 1, asOfSeq: 0 }])
+    expect(projections.snapshot('a')).toMatchObject({ asOfSeq: 0, values: { prompts: 1 } })
+  })
+})
+
+describe('what is kept beside a log', () => {
+  it('is a row for each unit that wants it: key, version, number of the last event, value', async () => {
+    const { session, events, projections } = await rigOf()
+    projections.register(prompts)
+    for (const draft of wholeTurn(1)) session.append(draft)
+    await session.close()
+    const rows = (await noteOf(events))!.rows
+    expect(rows.find(({ key }) => key === 'prompts')).toEqual({ key: 'prompts', version: 1, seq: session.length - 1, value: 1 })
+  })
+
+  it('is written after 200 events or 5 s, not at each change', async () => {
+    const { session, events, projections, clock } = await rigOf()
+    projections.register({ ...prompts, step: (state: number, event) => (event.type === 'session/title' ? state : state + 1) })
+    const seqNow = async () => {
+      clock.advance(200)
+      await session.flush()
+      await Promise.resolve()
+      return (await noteOf(events))?.rows.find(({ key }) => key === 'prompts')?.seq
+    }
+    for (const draft of [turnStart(1), stepStart(1, 1)]) session.append(draft)
+    const first = await seqNow()
+    for (let part = 0; part < 50; part++) session.append(textDelta(1, 1, 'x'))
+    session.append(answer(1, 1, 'x'))
+    expect(await seqNow()).toBe(first)
+    for (let at = 0; at < 100; at++) for (const draft of [call(1, 1, `c${at}`), result(1, 1, `c${at}`)]) session.append(draft)
+    const afterMany = await seqNow()
+    expect(afterMany).toBeGreaterThan(first!)
+    session.append(stepEnd(1, 1))
+    expect(await seqNow()).toBe(afterMany)
+    clock.advance(5_000)
+    session.append(stepStart(1, 2))
+    expect(await seqNow()).toBeGreaterThan(afterMany!)
+  })
+
+  it('spares reading the log; a row of another version, or none, costs the reading and nothing else', async () => {
+    const events = createMemoryEventStore()
+    const { session } = await rigOf(events)
+    for (const draft of [...wholeTurn(1), ...wholeTurn(2)]) session.append(draft)
+    await session.close()
+    const opened: string[] = []
+    const watched = Object.assign(Object.create(events) as typeof events, { open: (...args: Parameters<typeof events.open>) => (opened.push(args[0]), events.open(...args)) })
+    const valueWith = async (unit: Projection<number, number>) => {
+      const rig = await createSessionRig({ events: watched })
+      rig.projections.register(unit)
+      const before = opened.length
+      return [await rig.sessions.valueOf('a', 'prompts'), opened.length - before]
+    }
+    expect(await valueWith(prompts)).toEqual([2, 1])
+    const writer = await createSessionRig({ events: watched })
+    writer.projections.register(prompts)
+    await (await writer.sessions.open('a')).close()
+    expect(await valueWith(prompts)).toEqual([2, 0])
+    expect(await valueWith({ ...prompts, stateVersion: 2 })).toEqual([2, 1])
+  })
+
+  it('is taken on from the end of the log behind it when a crash left it old', async () => {
+    const events = createMemoryEventStore()
+    const { session, projections } = await rigOf(events)
+    projections.register(prompts)
+    for (const draft of wholeTurn(1)) session.append(draft)
+    await session.close()
+    const again = await createSessionRig({ events })
+    again.projections.register(prompts)
+    const reopened = await again.sessions.open('a')
+    for (const draft of [turnStart(2), prompt('more'), turnEnd(2)]) reopened.append(draft)
+    await reopened.flush()
+    const reader = await createSessionRig({ events })
+    reader.projections.register(prompts)
+    expect(await reader.sessions.valueOf('a', 'prompts')).toBe(2)
+  })
+
+  it('of a key that nobody registered is nothing', async () => {
+    const { sessions } = await rigOf()
+    expect(await sessions.valueOf('a', 'unknown')).toBeUndefined()
+  })
+})
+
+describe('sessionStats', () => {
+  it('counts turns with a closed step, steps, and the time of the model and of tools', async () => {
+    const { session, clock } = await rigOf()
+    const at = (ms: number, ...drafts: readonly Parameters<typeof session.append>[0][]) => {
+      clock.advance(ms)
+      for (const draft of drafts) session.append(draft)
+    }
+    at(0, turnStart(1), stepStart(1, 1))
+    at(100, textDelta(1, 1, 'x'))
+    at(50, answer(1, 1, 'x', ['c']), call(1, 1, 'c'))
+    at(30, result(1, 1, 'c'), stepEnd(1, 1), turnEnd(1))
+    at(0, turnStart(2), turnEnd(2))
+    expect(session.projections().values['sessionStats']).toMatchObject({ turns: 1, steps: 1, llmMs: 150, ttftMs: 100, ttftSteps: 1, decodeMs: 50, toolMs: 30 })
+  })
+})
