@@ -35,6 +35,7 @@ import { instructionsPlugin } from './features/instructions/plugin.ts'
 import { initCommandPlugin } from './features/instructions/init-command.ts'
 import { jobsPlugin } from './features/jobs/plugin.ts'
 import { observationPlugin } from './features/observation/plugin.ts'
+import { planPlugin } from './features/plan/plugin.ts'
 import { questionsPlugin } from './features/questions/plugin.ts'
 import { sessionCommands } from './features/commands/plugin.ts'
 import { referencesPlugin } from './features/references/plugin.ts'
@@ -118,6 +119,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
       shown: (path, cwd) => shownPath(path, cwd, workspace.folders()),
     }),
     jobsPlugin({ clock, logger, machine }),
+    planPlugin({ logger, machine }),
 
     fileTools({ files, blobs }),
     searchTools({ search: searchWithoutSecrets(search, { sensitivePaths: setting('permissionsSensitivePaths'), machine }), files, workspace, blobs, logger }),

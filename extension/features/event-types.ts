@@ -4,6 +4,7 @@ import type { EventTypeRules } from '../core/log/event-types.ts'
 import type {} from './commands/events.ts'
 import type {} from './jobs/service.ts'
 import type {} from './observation/service.ts'
+import type {} from './plan/service.ts'
 import type {} from './questions/service.ts'
 
 /** What the log holds the events of the features to. A build without a feature may skip them. */
@@ -13,6 +14,7 @@ export const featureEventTypes: Partial<Readonly<Record<EventType, EventTypeRule
   'fs/before-image': { isIgnorable: true, fields: { callId: 'text', path: 'text' } },
   'job/started': { isIgnorable: true, fields: { id: 'text', kind: 'text', label: 'text' } },
   'job/ended': { isIgnorable: true, fields: { id: 'text', status: 'text', detail: 'text?' } },
+  'plan/mode': { fields: { active: 'boolean' } },
   'question/asked': { isIgnorable: true, fields: { id: 'text', callId: 'text?', questions: 'list' } },
   'question/settled': { isIgnorable: true, fields: { id: 'text', outcome: 'text' } },
 }

@@ -29,7 +29,7 @@ export interface EventPair {
 
 /** `count` is a whole number from 1. A `?` allows the field to be absent. */
 export type FieldKind = FieldName | `${FieldName}?`
-type FieldName = 'count' | 'number' | 'text' | 'object' | 'list' | 'assistant-message' | 'tool-message'
+type FieldName = 'count' | 'number' | 'text' | 'boolean' | 'object' | 'list' | 'assistant-message' | 'tool-message'
 
 /** The event types this build knows. A feature registers its own before a session with such events is opened. */
 export interface EventTypes {
@@ -80,6 +80,7 @@ const fieldChecks: Readonly<Record<FieldName, (value: unknown) => boolean>> = {
   count: (value) => Number.isSafeInteger(value) && (value as number) >= 1,
   number: (value) => typeof value === 'number',
   text: (value) => typeof value === 'string',
+  boolean: (value) => typeof value === 'boolean',
   object: isObject,
   list: Array.isArray,
   'assistant-message': (value) => isObject(value) && value['role'] === 'assistant' && isBlockList(value['content']),

@@ -33,11 +33,10 @@ export interface PermissionBook extends Permissions {
   isTurnOpen(session: Session): boolean
   /** Rules that hold in a session: the stored ones and its own. */
   rulesIn(session: Session | undefined): readonly Rule[]
-  effectOf(tool: string, args: Json): ToolEffect
   /** Keep a rule for as long as its choice says; those of a session live in its log. Errors: the failure of the settings. */
   keep(choice: RuleChoice): Promise<void>
-  /** Write down what a session starts with: all three facts for a new one, the missing ones for an old one. */
-  pin(session: Session): void
+  /** Write down what a session starts with: all three facts for a new one, the missing ones for an old one. A child takes over what its owner may do. */
+  pin(agent: Agent): void
   track(agent: Agent): void
   forget(agent: Agent): void
   dispose(): void
@@ -80,6 +79,25 @@ export function createPermissionBook({ source, settings, workspace, machine, log
     tell()
   }
 
+  /** A child may do what its owner may when it starts; the events say where that comes from. */
+  function inherit(session: Session, owner: Session): void {
+    const { mode, policy } = fold(session)
+    const from = fold(owner)
+    const start = from.mode ?? settings.get(specs.permissionsDefaultPreset)
+    if (mode !== start) session.append({ type: 'sandbox/mode', data: { mode: start, source: 'delegation' } })
+    const asks = from.policy ?? policyOf(start)
+    if (policy !== asks) session.append({ type: 'approval/policy', data: { policy: asks, source: 'delegation' } })
+  }
+
+  const policyIn = (session: Session): 'ask' | 'never' => (workspace.isTrusted() ? (fold(session).policy ?? policyOf(modeIn(session))) : 'never')
+
+  /** What holds an agent to reading holds those that it started. */
+  function withOwners(session: Session | undefined): readonly Session[] {
+    const sessions: Session[] = session === undefined ? [] : [session]
+    for (let owner = agents.get(session?.header.id ?? '')?.owner; owner !== undefined; owner = owner.owner) sessions.push(owner.session)
+    return sessions
+  }
+
   function appendDiffering(session: Session, mode: SandboxMode): void {
     const { mode: current, policy }: SessionPermissions = fold(session)
     if (current !== mode) session.append({ type: 'sandbox/mode', data: { mode } })
@@ -90,8 +108,13 @@ export function createPermissionBook({ source, settings, workspace, machine, log
     defaultMode,
     modeIn,
     modeOf: (sessionId) => modeIn(agents.get(sessionId)?.session),
+    presetOf(sessionId) {
+      const session = agents.get(sessionId)?.session
+      const mode = modeIn(session)
+      return session === undefined || !workspace.isTrusted() || policyIn(session) === policyOf(mode) ? mode : 'custom'
+    },
     select,
-    policyIn: (session) => (workspace.isTrusted() ? (fold(session).policy ?? policyOf(modeIn(session))) : 'never'),
+    policyIn,
     isTurnOpen: (session) => fold(session).isTurnOpen,
     rulesIn: (session) => [...store.rules(), ...(session === undefined ? [] : ownRules(session).map((rule) => parseRule(rule, 'session')))],
     rules(sessionId) {
@@ -117,10 +140,11 @@ export function createPermissionBook({ source, settings, workspace, machine, log
       return () => void caps.delete(cap)
     },
     capIn(session) {
-      if (session === undefined) return null
-      for (const cap of caps) {
-        const words = cap(session)
-        if (words !== null) return words
+      for (const one of withOwners(session)) {
+        for (const cap of caps) {
+          const words = cap(one)
+          if (words !== null) return words
+        }
       }
       return null
     },
@@ -136,9 +160,10 @@ export function createPermissionBook({ source, settings, workspace, machine, log
       if (scope !== 'session') await store.add(rules)
       tell()
     },
-    pin(session) {
+    pin({ session, owner }) {
       if (session.access === 'read-only') return
       const { preset, mode, policy } = fold(session)
+      if (owner !== undefined) return inherit(session, owner.session)
       const start = mode ?? settings.get(specs.permissionsDefaultPreset)
       if (preset === undefined) session.append({ type: 'permission/preset', data: { preset: start } })
       if (mode === undefined) session.append({ type: 'sandbox/mode', data: { mode: start } })

@@ -1,14 +1,17 @@
+import type { Json } from '../../base/json.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { SandboxMode } from '../log/event.ts'
 import type { Session } from '../session/session.ts'
 import type { PermissionRuleSetting } from '../settings/specs.ts'
 import type { RuleScope } from './rules.ts'
-import type { DescribeEffect } from './tool-effects.ts'
+import type { DescribeEffect, ToolEffect } from './tool-effects.ts'
 
 /** What each session may do, as the person chose it. Source: runtime specification 18.3, design 6.2. */
 export interface Permissions {
   /** The mode in force: capped at `read-only` in a folder that is not trusted. */
   modeOf(sessionId: string): SandboxMode
+  /** The preset whose knobs are those of the session; `custom` when none is. Capped like the mode. */
+  presetOf(sessionId: string): SandboxMode | 'custom'
   /** The mode of a new session, from the setting `permissions.defaultPreset`, capped in the same way. */
   defaultMode(): SandboxMode
   /**
@@ -27,6 +30,8 @@ export interface Permissions {
    * What the person chose stays and comes back with the end of the cap.
    */
   cap(cap: (session: Session) => string | null): Undo
+  /** What a call would do, as far as its arguments say. */
+  effectOf(tool: string, args: Json): ToolEffect
   /** Say what the calls of a tool would do; without it each one asks. Errors: `Error` when the tool is declared already. */
   declare(tool: string, describe: DescribeEffect): Undo
   onDidChange(listener: () => void): Undo

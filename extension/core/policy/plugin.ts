@@ -11,6 +11,7 @@ import type { PreExecuteAnswer, PreExecuteDecision } from '../tools/definition.t
 import type {} from '../tools/service.ts'
 import { createApprovals } from './approvals.ts'
 import { createJudge } from './judge.ts'
+import { permissionCommand } from './permission-command.ts'
 import { contextText, createPermissionBook } from './permissions-service.ts'
 
 export interface PolicyParts {
@@ -40,7 +41,7 @@ export function policyPlugin(parts: PolicyParts): Plugin {
       ctx.provide('permissions', book)
       ctx.provide('approvals', createApprovals({ ...parts, book }))
       ctx.on('agent/created', book.track)
-      ctx.on('agent/session-start', (agent) => book.pin(agent.session))
+      ctx.on('agent/session-start', (agent) => book.pin(agent))
       ctx.on('agent/disposed', (agent) => {
         book.forget(agent)
         judge.forget(agent.id)
@@ -49,6 +50,7 @@ export function policyPlugin(parts: PolicyParts): Plugin {
       ctx.on('tools/result', (exec, result) => {
         if (exec.name === 'write' && !result.isError && isCreation(result.value)) judge.noteCreated(exec)
       })
+      ctx.plugin(permissionCommand(book))
       ctx.plugin({
         name: 'permissions-context',
         inject: ['systemPrompt'],
