@@ -13,8 +13,7 @@ import type { Permissions } from './permissions.ts'
 import { createRuleStore, ruleText, type RuleStore } from './rule-store.ts'
 import { parseRule, type Rule, type RuleChoice } from './rules.ts'
 import { createPermissionFold, ruleKey, type SessionPermissions } from './session-permissions.ts'
-import { effectOf, ownEffects, type DescribeEffect, type ToolEffect } from './tool-effects.ts'
-import type { Json } from '../../base/json.ts'
+import { effectOf, ownEffects, type DescribeEffect } from './tool-effects.ts'
 
 interface Parts {
   readonly source: SettingsSource
