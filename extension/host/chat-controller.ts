@@ -20,12 +20,14 @@ import { approvalView, questionSetView, queueView, tasksView } from './docks.ts'
 import { Completions } from './completions.ts'
 import { Drafts } from './drafts.ts'
 import { instructionDocument } from './instruction-document.ts'
+import { FirstRun } from './first-run.ts'
 import { ModelChooser } from './model-choice.ts'
 import { Notices, type NoticeAction } from './notices.ts'
 import type { FindPresenters } from './present-tool.ts'
 import { SessionActions } from './session-actions.ts'
 import { seqOfRow } from './fork-points.ts'
 import { referenceCompletions } from './reference-completions.ts'
+import { settingProblems } from './setting-problems.ts'
 import { SessionTranscripts } from './session-transcripts.ts'
 import { createPresetChoice } from './preset-choice.ts'
 import { statusOf } from './status.ts'
@@ -100,6 +102,7 @@ export class ChatController {
   readonly #chooser: ModelChooser
   readonly #presetChoice: ReturnType<typeof createPresetChoice>
   readonly #artifacts: Artifacts
+  readonly #firstRun: FirstRun
   readonly #prompts: ApprovalPrompts
   /** What the menus of the composer offer. */
   readonly completions: Completions
@@ -161,6 +164,13 @@ export class ChatController {
       editor,
       clock,
       l10n,
+    })
+    this.#firstRun = new FirstRun({
+      chooser: this.#chooser,
+      l10n,
+      onFound: () => this.#refreshComposer(),
+      use: (picked) => this.#useModel(picked),
+      onError,
     })
     this.#artifacts = new Artifacts({ editor, blobs: capabilities.blobs, l10n })
     this.completions = new Completions(onError)
@@ -808,10 +818,17 @@ export class ChatController {
   }
 
   async #setKey(): Promise<void> {
-    const provider = await this.#chooser.setKey((await this.#options()).provider)
+    const { provider: current } = await this.#options()
+    const provider = await this.#chooser.setKey(current)
     if (provider === null) return
     this.#refreshComposer()
-    this.#tellReport(await this.#chooser.check({ provider }))
+    const report = await this.#chooser.check({ provider })
+    this.#tellReport(report)
+    const options = await this.#options()
+    if (!report.isOk || provider === options.provider) return
+    // A provider that has just got its key is wanted: one of its models is chosen next.
+    const picked = await this.#chooser.pick(options, provider)
+    if (picked !== null) this.#useModel(picked)
   }
 
   async #checkConnection(): Promise<void> {
@@ -1061,7 +1078,9 @@ export class ChatController {
   #noticeModel(isStandIn: boolean, isMissing: boolean): void {
     const { t } = this.#world.l10n
     if (isStandIn) {
-      this.#notice('model', 'info', t('No model is set up yet. Bosun plays a scripted tour, which is no model: it answers the same to everything.'), this.#modelActions())
+      const found = this.#firstRun.servers()
+      const text = t('No model is set up yet. Bosun plays a scripted tour, which is no model: it answers the same to everything.')
+      this.#notice('model', 'info', [text, ...found.map(({ text: words }) => words)].join(' '), [...found.map(({ action }) => action), ...this.#modelActions()])
     } else if (isMissing) {
       this.#notice('model', 'warning', t('The model that the settings name is not there. Choose a model.'), this.#modelActions())
     } else {
@@ -1089,7 +1108,7 @@ export class ChatController {
 
   #settingsChanged(): void {
     const { editor, l10n } = this.#world
-    const problems = this.#services.settings.problems()
+    const problems = settingProblems(this.#services)
     if (problems.length === 0) this.#notices.close('settings')
     else {
       this.#notice('settings', 'warning', problems.map(({ message }) => message).join('\n'), [

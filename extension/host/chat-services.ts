@@ -16,6 +16,7 @@ import type {} from '../core/loop/model-routes.ts'
 import type {} from '../core/loop/points.ts'
 import type {} from '../core/loop/retry.ts'
 import type {} from '../core/model/contract.ts'
+import type {} from '../core/model/providers-plugin.ts'
 import type {} from '../core/policy/approval.ts'
 import type {} from '../core/policy/permissions.ts'
 import type {} from '../core/presets/preset.ts'
@@ -50,6 +51,7 @@ export const chatServices = [
   'eventTypes',
   'instructions',
   'modelRoutes',
+  'modelProblems',
   'models',
   'permissions',
   'presets',

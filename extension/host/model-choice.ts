@@ -4,7 +4,7 @@ import type { Localization } from '../capabilities/localization.ts'
 import type { Secrets } from '../capabilities/secrets.ts'
 import type { SettingsSource } from '../capabilities/settings-source.ts'
 import type { AgentOptions } from '../core/loop/points.ts'
-import type { ConnectionReport, ModelAdapter, ModelInfo, ModelRegistry } from '../core/model/contract.ts'
+import type { ConnectionReport, ModelAdapter, ModelInfo, ModelRegistry, ProviderInfo } from '../core/model/contract.ts'
 import { checkConnection, lacksKey, listChoices } from '../core/model/model-choices.ts'
 import type { Settings } from '../core/settings/settings.ts'
 import { settings as specs } from '../core/settings/specs.ts'
@@ -25,6 +25,13 @@ export interface DefaultModel {
   readonly options: AgentOptions
   /** No model is set up and the person chose none: the written script plays. */
   readonly isStandIn: boolean
+}
+
+/** A model server that answered on this machine. */
+export interface LocalServer {
+  readonly provider: ProviderInfo
+  readonly first: ModelInfo
+  readonly count: number
 }
 
 /** Which model answers: the default, the picker, keys and checks. */
@@ -69,10 +76,10 @@ export class ModelChooser {
     }
   }
 
-  /** Let the person choose a model, then how hard it thinks where it can. Kept as the default of new sessions. */
-  async pick(current: AgentOptions): Promise<AgentOptions | null> {
-    const { editor, l10n, source } = this.#parts
-    const choices = await listChoices(this.#parts)
+  /** Let the person choose a model (of one provider, when `only` names it), then how hard it thinks where it can. Kept as the default of new sessions. */
+  async pick(current: AgentOptions, only?: string): Promise<AgentOptions | null> {
+    const { editor, l10n } = this.#parts
+    const choices = (await listChoices(this.#parts)).filter(({ adapter }) => only === undefined || adapter.provider.id === only)
     const items: PickItem[] = []
     for (const { adapter, models, problem, needsKey } of choices) {
       if (models.length === 0 && problem === null) continue
@@ -92,20 +99,36 @@ export class ModelChooser {
     const picked = await editor.pick({ title: l10n.t('Choose a model'), placeholder: l10n.t('It answers from the next message on'), items })
     if (picked === null) return null
     if (picked === 'key') {
-      await this.setKey(current.provider)
-      return null
+      const provider = await this.setKey(current.provider)
+      // With its key a provider has models to choose from.
+      return provider === null ? null : await this.pick(current, provider)
     }
     const choice = choices
       .flatMap(({ adapter, models }) => models.map((model) => ({ adapter, model })))
       .find(({ adapter, model }) => picked === `model:${JSON.stringify([adapter.provider.id, model.id])}`)
     if (choice === undefined) return null
-    this.#infos.set(infoKey(choice.adapter.provider.id, choice.model.id), choice.model)
     const effort = await this.#pickEffort(choice.model, current.reasoningEffort)
-    if (effort === undefined) return null
-    await source.set(specs.modelProvider.key, choice.adapter.provider.id, 'user')
-    await source.set(specs.modelName.key, choice.model.id, 'user')
-    if (choice.model.reasoningEfforts.length > 0) await source.set(specs.modelReasoningEffort.key, effort, 'user')
-    return { provider: choice.adapter.provider.id, model: choice.model.id, ...(effort === null ? {} : { reasoningEffort: effort }) }
+    return effort === undefined ? null : await this.#keep(choice.adapter.provider.id, choice.model, effort)
+  }
+
+  /** The servers that run on this machine, with their models; asked for a short moment each. */
+  async localServers(): Promise<readonly LocalServer[]> {
+    const choices = await listChoices(this.#parts, (adapter) => adapter.provider.isLocal === true && adapter.provider.isScripted !== true)
+    return choices.flatMap(({ adapter, models }) => (models[0] === undefined ? [] : [{ provider: adapter.provider, first: models[0], count: models.length }]))
+  }
+
+  /** Choose a model of a server that was found. Kept as the default of new sessions. */
+  async use({ provider, first }: LocalServer): Promise<AgentOptions> {
+    return await this.#keep(provider.id, first, null)
+  }
+
+  async #keep(provider: string, model: ModelInfo, effort: string | null): Promise<AgentOptions> {
+    const { source } = this.#parts
+    this.#infos.set(infoKey(provider, model.id), model)
+    await source.set(specs.modelProvider.key, provider, 'user')
+    await source.set(specs.modelName.key, model.id, 'user')
+    if (model.reasoningEfforts.length > 0) await source.set(specs.modelReasoningEffort.key, effort, 'user')
+    return { provider, model: model.id, ...(effort === null ? {} : { reasoningEffort: effort }) }
   }
 
   /**
@@ -116,25 +139,36 @@ export class ModelChooser {
    */
   async setKey(preferred?: string): Promise<string | null> {
     const { editor, l10n, models, secrets } = this.#parts
-    const withKey = models.list().filter(({ provider }) => provider.keyName !== undefined)
-    const id =
+    const withKey = await Promise.all(
+      models.list().flatMap(({ provider: { id, name, keyName } }) =>
+        keyName === undefined ? [] : [secrets.get(keyName).then((found) => ({ id, name, keyName, source: found?.source ?? null }))],
+      ),
+    )
+    const picked =
       withKey.length === 1
-        ? withKey[0]?.provider.id
+        ? withKey[0]?.id
         : await editor.pick({
             title: l10n.t('Set an API key'),
-            items: withKey.map(({ provider }) => ({ id: provider.id, label: provider.name, description: provider.keyName ?? '', isCurrent: provider.id === preferred })),
+            items: withKey.map(({ id, name, keyName, source }) => ({ id, label: name, description: this.#keyState(keyName, source), isCurrent: id === preferred })),
           })
-    const adapter = withKey.find(({ provider }) => provider.id === id)
-    const keyName = adapter?.provider.keyName
-    if (adapter === undefined || keyName === undefined) return null
+    const chosen = withKey.find(({ id }) => id === picked)
+    if (chosen === undefined) return null
+    const { id, name, keyName, source } = chosen
+    if (source === 'environment') throw new Error(l10n.t('The key of {provider} comes from the environment variable {name}, which wins. Change it there.', { provider: name, name: keyName }))
     const value = await editor.input({
-      title: l10n.t('API key of {provider}', { provider: adapter.provider.name }),
+      title: l10n.t('API key of {provider}', { provider: name }),
       prompt: l10n.t('Kept in the editor’s secret storage. The environment variable {name} would win over it.', { name: keyName }),
       isSecret: true,
     })
     if (value === null || value.trim() === '') return null
     await secrets.set(keyName, value.trim())
-    return adapter.provider.id
+    return id
+  }
+
+  #keyState(keyName: string, source: 'environment' | 'store' | null): string {
+    const { t } = this.#parts.l10n
+    if (source === 'environment') return t('{name} · from the environment, read-only', { name: keyName })
+    return source === 'store' ? t('{name} · is set', { name: keyName }) : keyName
   }
 
   /** Whether the chosen model answers and, if not, what to do next. Ends by itself. */

@@ -38,7 +38,9 @@ function complete(row: ProviderRow, entry: ProviderSetting | undefined, { retryP
     baseUrl: (entry?.baseUrl ?? row.baseUrl).replace(/\/+$/, ''),
     keyName: entry?.keyName === undefined ? row.keyName : entry.keyName,
     isKeyOptional: entry?.keyName === undefined ? (row.isKeyOptional ?? false) : entry.keyName === null,
-    isLocal: row.isLocal ?? false,
+    // Described by the person, it is wanted.
+    isPreset: entry === undefined && row.isPreset === true,
+    isLocal: entry?.isLocal ?? row.isLocal ?? false,
     headers: { ...row.headers, ...entry?.headers },
     models: { ...row.models, ...modelsOf(entry) },
     overrides: overridesFor(row.id, overrides),
@@ -50,9 +52,9 @@ function complete(row: ProviderRow, entry: ProviderSetting | undefined, { retryP
       reasoningEfforts: facts.reasoningEfforts ?? fallbackFacts.reasoningEfforts,
     },
     keyCheckPath: row.keyCheckPath ?? null,
-    effortStyle: row.effortStyle ?? 'reasoning_effort',
+    effortStyle: entry?.effortStyle ?? row.effortStyle ?? 'reasoning_effort',
     reasoningPassback: entry?.reasoningPassback ?? row.reasoningPassback ?? 'never',
-    retryPolicy,
+    retryPolicy: { ...retryPolicy, ...said(entry?.retry) },
   }
 }
 
@@ -65,6 +67,11 @@ function modelsOf(entry: ProviderSetting | undefined): Readonly<Record<string, M
 
 function factsOf(entry: ProviderSetting | undefined): ModelFacts {
   const { contextWindow, maxOutputTokens, images, reasoningEfforts } = entry ?? {}
-  const facts = { contextWindow, maxOutputTokens, images, reasoningEfforts }
-  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
+  return said({ contextWindow, maxOutputTokens, images, reasoningEfforts })
+}
+
+/** Without the fields that nothing is said of. */
+function said<T extends object>(fields: T | undefined): { [Key in keyof T]: Exclude<T[Key], undefined> } {
+  // What is filtered out is exactly what the type takes away.
+  return Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => value !== undefined)) as never
 }

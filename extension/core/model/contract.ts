@@ -34,6 +34,8 @@ export interface ProviderInfo {
   readonly isScripted?: true
   /** Name of the key in the secrets, when it needs one. */
   readonly keyName?: string
+  /** Offered once it has a key, and not before. */
+  readonly isPreset?: true
   /** Runs on this machine. */
   readonly isLocal?: true
 }

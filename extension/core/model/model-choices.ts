@@ -27,9 +27,9 @@ const CHECK_LIMIT_MS = 20_000
  * What a person can choose from: every provider with its models, the ones on this machine only when they run.
  * One that cannot list is offered with its reason and holds up no other.
  */
-export async function listChoices(parts: Parts): Promise<readonly ProviderChoice[]> {
-  const choices = await Promise.all(parts.models.list().map((adapter) => choiceOf(adapter, parts)))
-  return choices.filter(({ adapter, problem }) => adapter.provider.isLocal !== true || problem === null)
+export async function listChoices(parts: Parts, isWanted: (adapter: ModelAdapter) => boolean = () => true): Promise<readonly ProviderChoice[]> {
+  const choices = await Promise.all(parts.models.list().filter(isWanted).map((adapter) => choiceOf(adapter, parts)))
+  return choices.flatMap((choice) => (choice === null || (choice.adapter.provider.isLocal === true && choice.problem !== null) ? [] : [choice]))
 }
 
 /** Whether a provider answers (for `model`, when named) and, if not, what to do next. Never throws, always ends. */
@@ -48,8 +48,10 @@ export async function lacksKey({ provider }: ModelAdapter, secrets: Pick<Secrets
   return found === null || found.value.trim() === ''
 }
 
-async function choiceOf(adapter: ModelAdapter, { secrets, clock }: Parts): Promise<ProviderChoice> {
+/** Null for one that is not offered before it has a key. */
+async function choiceOf(adapter: ModelAdapter, { secrets, clock }: Parts): Promise<ProviderChoice | null> {
   const needsKey = await lacksKey(adapter, secrets)
+  if (needsKey && adapter.provider.isPreset === true) return null
   const limitMs = adapter.provider.isLocal === true ? LOCAL_LIMIT_MS : REMOTE_LIMIT_MS
   try {
     const models = await within(limitMs, clock, (signal) => adapter.listModels(signal))

@@ -16,6 +16,8 @@ export interface ProviderConfig {
   /** Name of the key in the secrets; null: none is sent. */
   readonly keyName: string | null
   readonly isKeyOptional: boolean
+  /** Nothing of it is shown, and nothing is asked of it, before it has a key. */
+  readonly isPreset: boolean
   /** Runs on this machine, on a usual port. */
   readonly isLocal: boolean
   readonly headers: Readonly<Record<string, string>>

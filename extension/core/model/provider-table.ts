@@ -1,4 +1,5 @@
 import { catalogueModels } from './catalogue.ts'
+import { providerPresets } from './provider-presets.ts'
 import type { ModelFacts, ProviderConfig, WireApi } from './provider-config.ts'
 
 /** A provider as it stands in the table: the rest is the same for all. */
@@ -22,6 +23,15 @@ export const makers: Partial<Readonly<Record<WireApi, Pick<ProviderRow, 'baseUrl
 export const wireFacts: Partial<Readonly<Record<WireApi, ModelFacts>>> = {
   anthropic: { contextWindow: 200_000, maxOutputTokens: 32_000, images: true },
 }
+
+/** The makers of the protocols, under their own names. */
+const makerNames: Readonly<Record<string, Pick<ProviderRow, 'id' | 'name'>>> = {
+  anthropic: { id: 'anthropic', name: 'Anthropic' },
+  'openai-responses': { id: 'openai', name: 'OpenAI' },
+  google: { id: 'google', name: 'Google Gemini' },
+}
+
+const preset = (row: ProviderRow): ProviderRow => ({ models: offered(row.id), ...row, isPreset: true })
 
 /**
  * The providers that are there without being described in the settings. An entry of `bosun.providers` with the same id changes one.
@@ -48,6 +58,11 @@ export const providerTable: readonly ProviderRow[] = [
     effortStyle: 'openrouter',
     facts: { reasoningEfforts: ['low', 'medium', 'high'] },
   },
+  ...Object.entries(makers).flatMap(([api, maker]) => {
+    const named = makerNames[api]
+    return named === undefined ? [] : [preset({ ...named, ...maker, api: api as WireApi })]
+  }),
+  ...providerPresets.map(preset),
   { id: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', keyName: 'OLLAMA_API_KEY', isKeyOptional: true, isLocal: true },
   { id: 'lm-studio', name: 'LM Studio', baseUrl: 'http://127.0.0.1:1234/v1', keyName: 'LM_STUDIO_API_KEY', isKeyOptional: true, isLocal: true },
   { id: 'llama-cpp', name: 'llama.cpp', baseUrl: 'http://127.0.0.1:8080/v1', keyName: 'LLAMA_API_KEY', isKeyOptional: true, isLocal: true },

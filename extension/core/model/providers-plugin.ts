@@ -3,13 +3,14 @@ import type { Logger } from '../../capabilities/logger.ts'
 import type { SettingsSource } from '../../capabilities/settings-source.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { Plugin } from '../kernel/plugin.ts'
-import { providerSchema, settings as specs, type ProviderSetting } from '../settings/specs.ts'
+import { settings as specs } from '../settings/specs.ts'
 import type { Settings } from '../settings/settings.ts'
 import { configuredProviders } from './configured-providers.ts'
 import type { ModelAdapter, ModelRegistry, RetryPolicy } from './contract.ts'
 import { noModelFile, readModelFile } from './model-file.ts'
 import { modelOverridesFrom, type ModelOverrides } from './model-overrides.ts'
 import type { ProviderConfig } from './provider-config.ts'
+import { providerEntriesFrom } from './provider-entries.ts'
 
 interface Parts {
   readonly source: SettingsSource
@@ -97,19 +98,9 @@ function settle(registered: Map<string, Registered>, configs: readonly ProviderC
 }
 
 function wanted(source: SettingsSource, settings: Settings, overrides: ModelOverrides): ReturnType<typeof configuredProviders> {
-  const raw = source.inspect(specs.providers.key).user
-  return configuredProviders(goodEntries(raw), retryPolicyFrom(settings), overrides)
-}
-
-/** The settings service tells the person about bad entries. */
-function goodEntries(raw: unknown): Readonly<Record<string, ProviderSetting>> {
-  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return {}
-  return Object.fromEntries(
-    Object.entries(raw).flatMap(([id, entry]) => {
-      const parsed = providerSchema.safeParse(entry)
-      return id.trim() !== '' && parsed.success ? [[id, parsed.data] as const] : []
-    }),
-  )
+  const { entries, problems } = providerEntriesFrom(source.inspect(specs.providers.key).user)
+  const wanted = configuredProviders(entries, retryPolicyFrom(settings), overrides)
+  return { ...wanted, problems: [...problems, ...wanted.problems] }
 }
 
 function retryPolicyFrom(settings: Settings): RetryPolicy {

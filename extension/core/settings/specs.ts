@@ -76,6 +76,20 @@ export const providerSchema = z.strictObject({
   maxOutputTokens: count(1).optional(),
   images: z.boolean().optional(),
   reasoningEfforts: names.optional(),
+  /** It runs on this machine. */
+  isLocal: z.boolean().optional(),
+  /** How the effort is told. */
+  effortStyle: z.enum(['reasoning_effort', 'deepseek', 'openrouter']).optional(),
+  /** In the place of `llm.retry.*` for this provider, field by field. */
+  retry: z
+    .strictObject({
+      mode: z.enum(['normal', 'always']).optional(),
+      maxRetries: count(0).optional(),
+      initialDelayMs: count(0).optional(),
+      maxDelayMs: count(0).optional(),
+      jitter: z.number().min(0).max(1).optional(),
+    })
+    .optional(),
   /** The model's reasoning goes back with later requests: always, while it calls tools, or never. */
   reasoningPassback: z.enum(['always', 'never']).optional(),
 })

@@ -44,6 +44,7 @@ export function createWireAdapter(parts: AdapterParts, load: () => Promise<Wire>
       id: config.id,
       name: config.name,
       ...(config.keyName !== null && !config.isKeyOptional && { keyName: config.keyName }),
+      ...(config.isPreset && { isPreset: true }),
       ...(config.isLocal && { isLocal: true }),
     },
     retryPolicy: config.retryPolicy,

@@ -367,6 +367,53 @@ describe('models', () => {
     expect(rig.state().notices).toMatchObject([{ id: 'connection', level: 'info' }])
   })
 
+  it('of a provider that has just got its key are chosen from next', async () => {
+    const other = { ...realModel, provider: { id: 'other', name: 'Other', keyName: 'OTHER_API_KEY', isPreset: true as const } }
+    const rig = await chatRig({ adapters: [realModel, other, tour] })
+    rig.editor.answers.push('other', 'sk-2', 'model:["other","m1"]', 'effort:low')
+    await rig.say({ type: 'notice-action', id: 'model', action: 'key' })
+    expect(rig.state().composer.model).toMatchObject({ provider: 'other', model: 'm1', reasoningEffort: 'low' })
+    expect(rig.source.user).toMatchObject({ 'model.provider': 'other' })
+    const picks = rig.editor.shown.filter(({ kind }) => kind === 'pick').map(({ value }) => (value as { items: { id: string }[] }).items.map(({ id }) => id))
+    expect(picks[1]).toEqual(['separator:other', 'model:["other","m1"]', 'separator', 'key'])
+  })
+
+  it('of a preset are not offered before it has a key', async () => {
+    const other = { ...realModel, provider: { id: 'other', name: 'Other', keyName: 'OTHER_API_KEY', isPreset: true as const } }
+    const rig = await chatRig({ adapters: [other, tour] })
+    await rig.say({ type: 'pick-model' })
+    const { items } = rig.editor.shown.find(({ kind }) => kind === 'pick')!.value as { items: { id: string }[] }
+    expect(items.map(({ id }) => id)).toEqual(['separator:tour', 'model:["tour","m1"]', 'separator', 'key'])
+  })
+
+  it('keep a key of the environment, which shows as read-only', async () => {
+    const rig = await chatRig({ adapters: [realModel, { ...realModel, provider: { id: 'b', name: 'B', keyName: 'B_KEY' } }, tour], environment: { B_KEY: 'x' } })
+    rig.editor.answers.push('b')
+    await rig.controller.run('set-api-key')
+    await rig.settle()
+    const { items } = rig.editor.shown.find(({ kind }) => kind === 'pick')!.value as { items: { id: string; description: string }[] }
+    expect(items.map(({ description }) => description)).toEqual(['DEEPSEEK_API_KEY', 'B_KEY · from the environment, read-only'])
+    expect(rig.editor.shown.some(({ kind }) => kind === 'input')).toBe(false)
+    expect(rig.state().notices).toEqual(expect.arrayContaining([expect.objectContaining({ id: 'failure', text: expect.stringContaining('environment variable B_KEY, which wins') })]))
+  })
+
+  it('of servers on this machine are offered to a person who has none', async () => {
+    const local = { ...realModel, provider: { id: 'ollama', name: 'Ollama', isLocal: true as const } }
+    const rig = await chatRig({ adapters: [realModel, local, tour] })
+    expect(rig.state().notices).toMatchObject([{ id: 'model', text: expect.stringContaining('Ollama runs on this machine with Deep.'), actions: [{ id: 'use:ollama', label: 'Use Ollama' }, { id: 'key' }, { id: 'model' }] }])
+    await rig.say({ type: 'notice-action', id: 'model', action: 'use:ollama' })
+    expect(rig.state().composer.model).toMatchObject({ provider: 'ollama', model: 'm1' })
+    expect(rig.state().notices).toEqual([])
+  })
+
+  it('on this machine are not looked for once a model is set up', async () => {
+    let asked = 0
+    const local = { ...realModel, provider: { id: 'ollama', name: 'Ollama', isLocal: true as const }, listModels: () => Promise.resolve((asked++, [])) }
+    const rig = await chatRig({ ...keyed, adapters: [realModel, local, tour] })
+    await rig.settle()
+    expect(asked).toBe(0)
+  })
+
   it('stay as chosen even without a key', async () => {
     const rig = await chatRig({ settings: { 'model.provider': 'deepseek-official', 'model.name': 'x' } })
     expect(rig.state().composer.model).toMatchObject({ provider: 'deepseek-official', model: 'x' })

@@ -34,6 +34,9 @@ export interface RigOptions {
   readonly settings?: SettingValues
   readonly secrets?: Readonly<Record<string, string>>
   readonly adapters?: readonly ModelAdapter[]
+  /** Entries of the settings that do not count. */
+  readonly modelProblems?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
   /** Sessions that another window writes. */
   readonly elsewhere?: readonly string[]
   /** Logs of sessions on the disk by id. */
@@ -78,7 +81,7 @@ export async function chatRig(options: RigOptions = {}) {
   const blobs = createMemoryBlobStore()
   const memento = memoryMemento(options.memento)
   const source = memorySettings(options.settings)
-  const secrets = memorySecrets(options.secrets)
+  const secrets = memorySecrets(options.secrets, options.environment)
   const settings = createSettings({ source, logger })
 
   const live = (id: string, events: readonly EventDraft[] = []) => {
@@ -162,6 +165,7 @@ export async function chatRig(options: RigOptions = {}) {
       },
     },
     eventTypes: { get: () => ({}) },
+    modelProblems: { list: () => options.modelProblems ?? [] },
     retries: {
       waiting: () => null,
       tryNow(agent: FakeAgent) {

@@ -8,7 +8,8 @@ const api = 'openai-compatible'
 describe('the providers', () => {
   it('of the table are there by themselves', () => {
     const { configs, problems } = configuredProviders({}, retryPolicy)
-    expect([configs.map(({ id }) => id), problems]).toEqual([['deepseek-official', 'openrouter', 'ollama', 'lm-studio', 'llama-cpp', 'vllm'], []])
+    const ids = configs.map(({ id }) => id)
+    expect([ids.slice(0, 2), ids.slice(-4), problems]).toEqual([['deepseek-official', 'openrouter'], ['ollama', 'lm-studio', 'llama-cpp', 'vllm'], []])
     const [deepseek] = configs
     expect(deepseek).toMatchObject({ baseUrl: 'https://api.deepseek.com', keyName: 'DEEPSEEK_API_KEY', isKeyOptional: false, reasoningPassback: 'always' })
     expect(deepseek && modelInfoFrom(deepseek, 'deepseek-v4-pro', deepseek.models['deepseek-v4-pro'])).toEqual({
@@ -31,6 +32,7 @@ describe('the providers', () => {
       baseUrl: 'http://127.0.0.1:9/v1',
       keyName: null,
       isKeyOptional: true,
+      isPreset: false,
       isLocal: false,
       headers: {},
       models: { a: {} },
@@ -71,5 +73,20 @@ describe('the providers', () => {
       [null, true],
       ['K', false],
     ])
+  })
+
+  it('that wait for a key are presets until the person describes them', () => {
+    const isPreset = (entries: Parameters<typeof configuredProviders>[0]) => configuredProviders(entries, retryPolicy).configs.find(({ id }) => id === 'groq')?.isPreset
+    expect([isPreset({}), isPreset({ groq: { api } })]).toEqual([true, false])
+    expect(configuredProviders({}, retryPolicy).configs.filter((config) => config.isPreset).map(({ id, keyName, isKeyOptional }) => [id, keyName !== null, isKeyOptional])).toEqual(
+      expect.arrayContaining([['anthropic', true, false], ['groq', true, false], ['mistral', true, false]]),
+    )
+  })
+
+  it('may have switches and a retry policy of their own', () => {
+    const entry = { api, baseUrl: 'http://x', isLocal: true, effortStyle: 'openrouter', reasoningPassback: 'always', retry: { maxRetries: 9, jitter: 0 } } as const
+    expect(configuredProviders({ mine: entry }, retryPolicy).configs.at(-1)).toMatchObject({
+      isLocal: true, effortStyle: 'openrouter', reasoningPassback: 'always', retryPolicy: { ...retryPolicy, maxRetries: 9, jitter: 0 },
+    })
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createKernel } from '../../../../extension/core/kernel/kernel.ts'
+import { providerTable } from '../../../../extension/core/model/provider-table.ts'
 import type { ProviderConfig } from '../../../../extension/core/model/provider-config.ts'
 import { modelProvidersPlugin } from '../../../../extension/core/model/providers-plugin.ts'
 import { modelsPlugin } from '../../../../extension/core/model/registry.ts'
@@ -33,7 +34,7 @@ const setUp = async (user: SettingValues = {}, modelFile?: string) => {
   const ids = () => kernel.root.models.list().map(({ provider }) => provider.id)
   return { kernel, source, created, fiber, files, ids, logger }
 }
-const table = ['deepseek-official', 'openrouter', 'ollama', 'lm-studio', 'llama-cpp', 'vllm']
+const table = providerTable.map(({ id }) => id)
 const mine = { baseUrl: 'http://127.0.0.1:1/v1' }
 
 describe('the configured providers', () => {
@@ -41,6 +42,7 @@ describe('the configured providers', () => {
     const { ids, kernel } = await setUp({ providers: { mine, broken: { baseUrl: 5 } } })
     expect(ids()).toEqual(['scripted', ...table, 'mine'])
     expect(kernel.root.settings.problems()).toEqual([{ key: 'providers', message: expect.stringContaining('at broken.baseUrl') }])
+    expect(kernel.root.modelProblems.list()).toEqual([expect.stringContaining('"broken" in bosun.providers does not count: baseUrl must be an address')])
   })
 
   it('follow the settings, each only when it changed', async () => {
