@@ -112,6 +112,22 @@ describe('the workspace of the editor', () => {
     equal(workspace.isTrusted(), true)
   })
 
+  it('tells when a file of a name comes, below a folder too', async () => {
+    const folder = vscode.Uri.joinPath(vscode.workspace.workspaceFolders![0]!.uri, 'watched-folder')
+    const file = vscode.Uri.joinPath(folder, 'WATCHED.md')
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const unwatch = workspace.onDidChangeFiles?.(['OTHER.md', 'WATCHED.md'], resolve)
+    await vscode.workspace.fs.writeFile(file, new TextEncoder().encode('x'))
+    equal(await promise, file.fsPath)
+    unwatch?.()
+    await vscode.workspace.fs.delete(folder, { recursive: true })
+  })
+
+  it('knows the branch of each folder from its files while the Git extension does not run', async () => {
+    const { gitBranches = [] } = await workspace.snapshot()
+    deepEqual(gitBranches.map(({ folder }) => folder), vscode.workspace.workspaceFolders?.map(({ uri }) => uri.fsPath))
+  })
+
   it('tells what is open, unsaved and wrong', async () => {
     const root = vscode.workspace.workspaceFolders![0]!.uri
     const file = vscode.Uri.joinPath(root, 'README.md')

@@ -6,7 +6,7 @@ import type { UserMessage } from '../../extension/core/log/message.ts'
 import type { Agent } from '../../extension/core/session/agent.ts'
 import type { ToolDefinition } from '../../extension/core/tools/definition.ts'
 import type { SettingValues } from './memory-settings.ts'
-import { callTools, createScriptedAdapter, sayText, type ScriptedAnswer, type ScriptedCall } from './scripted-adapter.ts'
+import { callTools, createScriptedAdapter, sayText, type ScriptedAdapter, type ScriptedAnswer, type ScriptedCall } from './scripted-adapter.ts'
 import { wholeApplication, type WholeApplication } from './whole-application.ts'
 
 export interface InstructionRig {
@@ -14,6 +14,7 @@ export interface InstructionRig {
   /** The workspace folder. */
   readonly folder: string
   readonly agent: Agent
+  readonly adapter: ScriptedAdapter
   /** Write files below the workspace folder, or at absolute paths. */
   write(files: Readonly<Record<string, string | Uint8Array>>): Promise<void>
   remove(path: string): Promise<void>
@@ -66,6 +67,7 @@ export async function instructionRig(options: RigOptions = {}): Promise<Instruct
   const rig: InstructionRig = {
     application,
     folder,
+    adapter,
     get agent() {
       return agent
     },

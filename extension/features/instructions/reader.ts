@@ -166,7 +166,8 @@ class PlaceReading {
     const target = await this.#resolve(path)
     if (target.isDanglingLink) return this.#ignoredRow(path, 'It is a link to a file that does not exist.', null)
     if (!target.exists) return { kind: 'absent' }
-    const outside = this.#whyOutside(target)
+    // The person's own file may be a link to wherever they keep it.
+    const outside = this.#whyOutside(target, this.#place.scope.kind === 'user' && importedBy === undefined)
     if (outside !== null) return this.#ignoredRow(path, outside, null)
     const stat = await files.stat(target, this.#signal)
     this.#seen.push({ target, stat })
@@ -179,10 +180,10 @@ class PlaceReading {
     return { kind: 'loaded', file, target }
   }
 
-  #whyOutside({ path }: FileTarget): string | null {
+  #whyOutside({ path }: FileTarget, mayBeAnywhere = false): string | null {
     const { folders, closedBy } = this.#fence
     const style = styleOf(this.#needs.machine)
-    if (!folders.some((folder) => isWithin(path, folder, style))) return `It leads to ${path}, outside the workspace and Bosun's own folder.`
+    if (!mayBeAnywhere && !folders.some((folder) => isWithin(path, folder, style))) return `It leads to ${path}, outside the workspace and Bosun's own folder.`
     return closedBy(path) === null ? null : 'It is one of the paths that no tool may read.'
   }
 

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { FileError, type FileSystem } from '../../../extension/capabilities/file-system.ts'
 import { instructionRig, type InstructionRig } from '../../support/instruction-rig.ts'
 import { fakeTool } from '../../support/loop-rig.ts'
-import { callTools } from '../../support/scripted-adapter.ts'
+import { callTools, sayText } from '../../support/scripted-adapter.ts'
 
 /* Chapter 15.1: instruction files, through the application as it is shipped. */
 
@@ -32,6 +32,14 @@ describe('which files', () => {
     expect(text.indexOf('mine')).toBeGreaterThan(0)
     expect(text.indexOf('mine')).toBeLessThan(text.indexOf('theirs'))
     expect(text).toContain('for all projects')
+  })
+  it('the person’s own file by a link too, to wherever they keep it', async () => {
+    const { say, application, write } = await start()
+    const home = join(application.folder, '..')
+    await write({ [join(home, 'dotfiles', 'agents.md')]: 'mine' })
+    await mkdir(join(home, '.bosun'), { recursive: true })
+    await symlink(join(home, 'dotfiles', 'agents.md'), join(home, '.bosun', 'AGENTS.md'))
+    expect(await say('hi')).toEqual([expect.stringContaining('mine')])
   })
   it('from the project’s root, the nearest folder above with a marker, down to the working folder', async () => {
     const { say } = await start({
@@ -131,6 +139,16 @@ describe('the message', () => {
     await say('hi', callTools({ id: '1', name: 'read', args: { file_path: 'sub/a.txt' } }))
     compact()
     expect(await told(say('again'))).toEqual([['Added AGENTS.md', 'Added sub/AGENTS.md']])
+    expect(await say('third')).toEqual([])
+  })
+  it('is told again after /compact, once, in the next turn', async () => {
+    const { say, agent, application, adapter } = await start({ files: { 'AGENTS.md': 'x' }, settings: { 'compaction.retainRatio': 0.01 } })
+    await say(`hi ${'many words '.repeat(4000)}`)
+    await say(`and ${'more words '.repeat(4000)}`)
+    adapter.play(sayText('It was about words.'))
+    await expect(application.ctx.commands.run(agent, '/compact')).resolves.toMatchObject({ kind: 'success' })
+    expect(agent.session.messages().some(({ source }) => source.kind === 'agent-instructions')).toBe(false)
+    expect(await told(say('again'))).toEqual([['Added AGENTS.md']])
     expect(await say('third')).toEqual([])
   })
 })
@@ -279,6 +297,11 @@ describe('imports', () => {
     expect(texts[0]).toContain(`imported by ${folder}/AGENTS.md`)
     await write({ 'docs/style.md': 'Spaces. @more.md' })
     expect(await told(say('again'))).toEqual([['Updated docs/style.md']])
+  })
+  it('of a sibling that is told anyway add nothing', async () => {
+    const { say, rows } = await start({ files: { 'AGENTS.md': 'All of it.', 'CLAUDE.md': '@AGENTS.md' } })
+    expect(await told(say('hi'))).toEqual([['Added AGENTS.md', 'Added CLAUDE.md']])
+    expect(await rows()).toEqual(['AGENTS.md delivered', 'CLAUDE.md delivered'])
   })
   it('are refused in a circle', async () => {
     const { say, rows } = await start({ files: { 'AGENTS.md': '@a.md', 'a.md': '@b.md', 'b.md': '@a.md @AGENTS.md' } })
