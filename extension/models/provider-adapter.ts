@@ -15,6 +15,10 @@ async function loadWire(api: WireApi): Promise<Wire> {
       return (await import('./openai-compatible/wire.ts')).openAiCompatibleWire
     case 'anthropic':
       return (await import('./anthropic/wire.ts')).anthropicWire
+    case 'openai-responses':
+      return (await import('./openai-responses/wire.ts')).openAiResponsesWire
+    case 'google':
+      return (await import('./google/wire.ts')).googleWire
     default:
       return assertNever(api, 'wire api')
   }

@@ -18,6 +18,8 @@ import type { ServerWire } from '../support/wires/server-wire.ts'
 const models: Readonly<Record<WireApi, string>> = {
   'openai-compatible': 'scripted',
   anthropic: 'claude-opus-4-8',
+  'openai-responses': 'gpt-5.4',
+  google: 'gemini-3-flash-preview',
 }
 
 let closers: (() => Promise<void>)[] = []
@@ -100,7 +102,7 @@ describe.each(Object.values(serverWires) as readonly ServerWire[])('an adapter f
     const rows: readonly [name: string, answer: Answer, end: unknown][] = [
       ['of a wrong key', failures.wrongKey, kept('AUTH', 'Set API Key', { status: failures.wrongKey.status })],
       ['of an empty account', failures.noMoney, kept('QUOTA', 'Top it up')],
-      ['of too many requests, with the wait', failures.rateLimit(7), kept('RATE_LIMIT', 'Wait 7 s,', { status: 429, providerRetryAfterMs: 7_000, requestId })],
+      ['of too many requests, with the wait', failures.rateLimit(7), kept('RATE_LIMIT', 'Wait 7 s,', { status: 429, providerRetryAfterMs: 7_000, ...(api !== 'google' && { requestId }) })],
       ['with milliseconds to wait', { ...failures.rateLimit(7), headers: { 'retry-after-ms': '250', 'retry-after': '1' } }, kept('RATE_LIMIT', '', { providerRetryAfterMs: 250 })],
       ['of a window too small', failures.contextLength, kept('CONTEXT_WINDOW_EXCEEDED', 'larger window')],
       ['of an unknown model', failures.unknownModel(model), kept('UNKNOWN_MODEL', `no model "${model}"`)],

@@ -39,6 +39,7 @@ export interface Asked {
   readonly tools?: readonly ToolDeclaration[]
   readonly config?: Partial<ModelRequest['config']>
   readonly purpose?: ModelRequest['purpose']
+  readonly sessionId?: string
   readonly signal?: AbortSignal
 }
 
@@ -52,6 +53,7 @@ export async function ask(adapter: ModelAdapter, { messages = [prompt('hi')], to
     loadAttachment: (id) => Promise.resolve(new TextEncoder().encode(id)),
     ...(rest.system !== undefined && { system: rest.system }),
     ...(rest.purpose !== undefined && { purpose: rest.purpose }),
+    ...(rest.sessionId !== undefined && { sessionId: rest.sessionId }),
   }
   const chunks: StreamChunk[] = []
   for await (const chunk of normaliseStream(() => adapter.stream(request), request.signal)) chunks.push(chunk)

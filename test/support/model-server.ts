@@ -3,13 +3,17 @@ import type { AddressInfo } from 'node:net'
 import type { WireApi } from '../../extension/core/model/provider-config.ts'
 import { textOf, type Answer, type ChatRequest, type ErrorAnswer, type ModelScript, type ScriptStep, type StreamAnswer } from './model-script.ts'
 import { anthropicServer } from './wires/anthropic.ts'
+import { googleServer } from './wires/google.ts'
 import { openAiCompatibleServer } from './wires/openai-compatible.ts'
+import { openAiResponsesServer } from './wires/openai-responses.ts'
 import type { ServerWire } from './wires/server-wire.ts'
 
 /** How the server speaks each protocol. */
 export const serverWires = {
   'openai-compatible': openAiCompatibleServer,
   anthropic: anthropicServer,
+  'openai-responses': openAiResponsesServer,
+  google: googleServer,
 } satisfies Record<WireApi, ServerWire>
 
 /** A loopback server that speaks a provider's streaming wire format and plays a script. */

@@ -2,7 +2,7 @@ import { catalogueFacts } from './catalogue.ts'
 import type { ModelInfo, ModelPrice, RetryPolicy } from './contract.ts'
 
 /** The protocols that Bosun speaks. */
-export const wireApis = ['openai-compatible', 'anthropic'] as const
+export const wireApis = ['openai-compatible', 'anthropic', 'openai-responses', 'google'] as const
 export type WireApi = (typeof wireApis)[number]
 
 /** One server, complete: nothing is left to guess further down. */

@@ -17,11 +17,15 @@ function offered(provider: string): Readonly<Record<string, ModelFacts>> {
 /** What an entry of the settings means that names a protocol and no address: the protocol's maker. Keys are named as their makers name them. */
 export const makers: Partial<Readonly<Record<WireApi, Pick<ProviderRow, 'baseUrl' | 'keyName' | 'models'>>>> = {
   anthropic: { baseUrl: 'https://api.anthropic.com/v1', keyName: 'ANTHROPIC_API_KEY', models: offered('anthropic') },
+  'openai-responses': { baseUrl: 'https://api.openai.com/v1', keyName: 'OPENAI_API_KEY', models: offered('openai') },
+  google: { baseUrl: 'https://generativelanguage.googleapis.com/v1beta', keyName: 'GEMINI_API_KEY', models: offered('google') },
 }
 
 /** For models of these protocols that nothing else is known about; an answer over a model's cap is refused, so the cap is a low one. */
 export const wireFacts: Partial<Readonly<Record<WireApi, ModelFacts>>> = {
   anthropic: { contextWindow: 200_000, maxOutputTokens: 32_000, images: true },
+  'openai-responses': { contextWindow: 200_000, images: true },
+  google: { contextWindow: 1_048_576, images: true },
 }
 
 /** The makers of the protocols, under their own names. */

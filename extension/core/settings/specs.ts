@@ -186,7 +186,7 @@ export const settings = {
     key: 'providers',
     fallback: {},
     scope: 'machine',
-    description: 'Model servers by a name of your own: `{"my-server": {"baseUrl": "http://127.0.0.1:8000/v1", "models": ["my-model"], "keyName": null}}`. `api` names the protocol: `openai-compatible` (when it is left out) or `anthropic`, which is at home at its maker’s, so `{"claude": {"api": "anthropic"}}` is enough. An entry named like one of Bosun’s own providers changes that one.',
+    description: 'Model servers by a name of your own: `{"my-server": {"baseUrl": "http://127.0.0.1:8000/v1", "models": ["my-model"], "keyName": null}}`. `api` names the protocol: `openai-compatible` (when it is left out), `anthropic`, `openai-responses` or `google`; the last three are at home at their makers’, so `{"claude": {"api": "anthropic"}}` is enough. An entry named like one of Bosun’s own providers changes that one.',
     expects: 'an object of providers, each with an api that Bosun speaks or a baseUrl that starts with http:// or https://',
     schema: z.record(text, providerSchema),
     isRestricted: true,

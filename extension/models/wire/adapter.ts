@@ -6,7 +6,7 @@ import { eventsOf, headersOf } from './event-stream.ts'
 import { failureFromError, failureFromStream, requestIdOf, type FailureContext } from './failures.ts'
 import { createIdleGuard } from './idle-guard.ts'
 import { checkKey, fetchModels, type Inquiry } from './model-inquiry.ts'
-import { MalformedEvent, type AdapterParts, type ListedModel, type Wire } from './wire.ts'
+import { MalformedEvent, type AdapterParts, type ListedModel, type Wire, type WireReader } from './wire.ts'
 
 /**
  * A provider that is asked over HTTP and answers with a stream of events, in whichever protocol.
@@ -87,6 +87,7 @@ async function* stream(request: ModelRequest, parts: StreamParts): AsyncGenerato
   const { path, headers, body } = await wire.write(request, parts)
   const context = { ...parts.context, key }
   const idle = createIdleGuard(request.signal, clock, idleTimeoutMs)
+  let reader: WireReader | undefined
   try {
     const response = await parts.http.fetch(`${config.baseUrl}${path}`, {
       method: 'POST',
@@ -96,7 +97,7 @@ async function* stream(request: ModelRequest, parts: StreamParts): AsyncGenerato
     })
     idle.touch()
     const requestId = requestIdOf(headersOf(response))
-    const reader = wire.createReader({ failureFrom: (error) => failureFromStream(error, context, requestId) })
+    reader = wire.createReader({ failureFrom: (error) => failureFromStream(error, context, requestId) })
     for await (const data of eventsOf(response, context, idle.touch)) {
       if (data.trim() === '[DONE]') break
       for (const chunk of reader.take(parsed(data))) {
@@ -109,6 +110,9 @@ async function* stream(request: ModelRequest, parts: StreamParts): AsyncGenerato
     const failure = idle.hasFired ? silence(parts) : failureFromError(error, context)
     // A cancelled request and a defect stay what they are.
     if (failure === null) throw error
+    // What breaks after the finish takes nothing from the answer.
+    const rest = reader?.end() ?? []
+    if (rest.length > 0) return yield* rest
     yield { type: 'finish', reason: { kind: 'error', failure } }
   } finally {
     idle.end()
