@@ -31,6 +31,8 @@ import { spillGuard } from './core/tools/guards/spill.ts'
 import { timeOutGuard } from './core/tools/guards/time-out.ts'
 import { createToolsPlugin } from './core/tools/registry.ts'
 import { featureEvents } from './features/event-types.ts'
+import { hooksCommand } from './features/hooks/command.ts'
+import { hooksPlugin } from './features/hooks/plugin.ts'
 import { instructionsPlugin } from './features/instructions/plugin.ts'
 import { initCommandPlugin } from './features/instructions/init-command.ts'
 import { jobsPlugin } from './features/jobs/plugin.ts'
@@ -130,6 +132,8 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     todoTools({ allowParallelInProgress: true }),
     questionTools,
 
+    hooksPlugin({ files, processes, clock, machine, workspace, logger, logPath: (sessionId) => blobs.spillFolder(sessionId).replace(/[\\/]spill$/, '/events.jsonl') }),
+    hooksCommand,
     createPresetsPlugin({ kernel, workspace, stored: { files, userFolder: `${machine.homeFolder}/.bosun/presets` } }),
     createRetryPlugin({ clock, machine }),
     createModelRoutesPlugin({ logger }),

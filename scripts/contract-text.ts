@@ -4,6 +4,7 @@ import type { EventTypeRules } from '../extension/core/log/event-types.ts'
 import { coreEventTypes } from '../extension/core/log/event-types.ts'
 import { extensionPoints } from '../extension/extension-points.ts'
 import { featureEventTypes } from '../extension/features/event-types.ts'
+import { hookEventTypes } from '../extension/features/hooks/events.ts'
 import { todoEventTypes } from '../extension/features/todo/events.ts'
 
 /** The contract of the runtime as a document: extension points, durable events, error codes. `root` is the project's folder. */
@@ -43,7 +44,7 @@ const pointRows = () =>
   ])
 
 function eventRows(): string[][] {
-  const all: Readonly<Record<string, EventTypeRules>> = { ...coreEventTypes, ...featureEventTypes, ...todoEventTypes }
+  const all: Readonly<Record<string, EventTypeRules>> = { ...coreEventTypes, ...featureEventTypes, ...todoEventTypes, ...hookEventTypes }
   return Object.entries(all).map(([type, rules]) => {
     const marks = [
       ...(rules.isSurface === true ? ['surface'] : []),

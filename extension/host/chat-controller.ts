@@ -19,6 +19,8 @@ import type { ChatCapabilities, ChatServices } from './chat-services.ts'
 import { approvalView, questionSetView, queueView, tasksView } from './docks.ts'
 import { Completions } from './completions.ts'
 import { Drafts } from './drafts.ts'
+import { textOf } from './describe-context.ts'
+import { createHookReview } from './hook-review.ts'
 import { instructionDocument } from './instruction-document.ts'
 import { FirstRun } from './first-run.ts'
 import { ModelChooser } from './model-choice.ts'
@@ -55,6 +57,7 @@ export type ChatCommand =
   | 'check-connection'
   | 'approvals'
   | 'show-instructions'
+  | 'review-hooks'
   | 'menu'
 
 /** The session that was open is open again after a reload. */
@@ -100,6 +103,7 @@ export class ChatController {
   readonly #drafts: Drafts
   readonly #notices: Notices
   readonly #chooser: ModelChooser
+  readonly #hookReview: ReturnType<typeof createHookReview>
   readonly #presetChoice: ReturnType<typeof createPresetChoice>
   readonly #artifacts: Artifacts
   readonly #firstRun: FirstRun
@@ -155,6 +159,7 @@ export class ChatController {
     })
     this.#drafts = new Drafts({ memento: capabilities.memento, clock, onError })
     this.#notices = new Notices((views) => this.#model.set('notices', views))
+    this.#hookReview = createHookReview({ hooks: services.hooks, editor: capabilities.editor, l10n: capabilities.l10n })
     this.#presetChoice = createPresetChoice({ presets: services.presets, editor: capabilities.editor, l10n: capabilities.l10n })
     this.#chooser = new ModelChooser({
       models: services.models,
@@ -217,6 +222,7 @@ export class ChatController {
       }),
       settings.onDidChange(() => this.#settingsChanged()),
       secrets.onDidChange(() => this.#refreshComposer()),
+      this.#services.hooks.onDidChange((_cwd, waiting) => this.#hooksWait(waiting.reduce((sum, { hooks }) => sum + hooks.length, 0))),
       workspace.onDidChangeTrust(() => this.#trustChanged()),
       workspace.onDidChangeFolders(() => this.#refreshComposer()),
     )
@@ -357,6 +363,9 @@ export class ChatController {
       case 'show-instructions':
         await this.#showInstructions()
         return
+      case 'review-hooks':
+        await this.#reviewHooks()
+        return
       case 'menu':
         await this.#menu()
         return
@@ -371,6 +380,20 @@ export class ChatController {
     const session = this.#shown?.session
     const report = await this.#services.instructions.report(session === undefined ? { cwd: workspace.folders()[0]?.path ?? '' } : { session })
     await editor.openText({ name: `instructions/${session?.id ?? 'new'}/${l10n.t('Instruction files')}.md`, text: instructionDocument(report, l10n), language: 'markdown' })
+  }
+
+  async #reviewHooks(): Promise<void> {
+    const cwd = this.#shown?.session.header.cwd ?? this.#world.workspace.folders()[0]?.path ?? ''
+    if (await this.#hookReview.review(cwd)) this.#notices.close('hooks')
+  }
+
+  /** Commands that the person has not seen wait; the talk goes on without them. */
+  #hooksWait(count: number): void {
+    if (count === 0) return this.#notices.close('hooks')
+    const { t } = this.#world.l10n
+    this.#notice('hooks', 'info', t('{count} commands of agent configurations here wait for your consent and do not run.', { count }), [
+      { id: 'review', label: t('Review…'), run: () => this.#reviewHooks() },
+    ])
   }
 
   async #intent(message: ViewMessage, channel: ViewChannel, reply: (message: HostMessage) => void): Promise<void> {
@@ -964,7 +987,18 @@ export class ChatController {
     }
   }
 
+  /** What a hook held back is the person's to change: it comes back into an empty composer. */
+  #returnPrompt(session: Session): void {
+    if (this.#drafts.get(session.id).trim() !== '') return
+    const taken = session.milestones().findLast((event) => event.type === 'agent/inbox/spliced' && event.data.inserted.length > 0)
+    const text = taken?.type === 'agent/inbox/spliced' ? taken.data.inserted.filter(({ source }) => source.kind === 'user').map(textOf).join('\n\n') : ''
+    if (text === '') return
+    this.#drafts.set(session.id, text)
+    if (session.id === this.#shown?.session.id) this.#refreshComposer()
+  }
+
   #turnEnded(session: Session, { data }: SessionEvent<'turn/end'>): void {
+    if (data.reason.kind === 'blocked') this.#returnPrompt(session)
     const { editor, l10n } = this.#world
     if (editor.isChatVisible() || !this.#services.settings.get(specs.notificationsWhenHidden).includes('turnEnd')) return
     const { reason } = data

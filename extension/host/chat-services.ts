@@ -24,6 +24,8 @@ import type {} from '../core/projections/projection.ts'
 import type {} from '../core/session/session.ts'
 import type {} from '../core/settings/settings.ts'
 import type {} from '../core/tools/service.ts'
+import type {} from '../features/hooks/events.ts'
+import type {} from '../features/hooks/service.ts'
 import type {} from '../features/instructions/service.ts'
 import type {} from '../features/questions/service.ts'
 import type {} from '../features/references/service.ts'
@@ -49,6 +51,7 @@ export const chatServices = [
   'approvals',
   'commands',
   'eventTypes',
+  'hooks',
   'instructions',
   'modelRoutes',
   'modelProblems',

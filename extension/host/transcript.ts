@@ -171,6 +171,11 @@ export class Transcript {
       case 'assistant/message':
         if (event.surfaceOp === 'append' || event.surfaceOp === undefined) this.#assistantMessage(event)
         return
+      case 'hook/result':
+        this.#hookResult(event)
+        return
+      case 'hook/invoked':
+        return
       case 'tool/rewritten':
         this.#presentCall(event.data.callId, event.data.arguments)
         return
@@ -566,6 +571,14 @@ export class Transcript {
       case 'paused':
         return { outcome: 'paused', message: t('Bosun paused after {limit} steps.', { limit: reason.limit }), next: 'continue' }
     }
+  }
+
+  /** A hook is heard of when it held something back, failed, or has words for the person. */
+  #hookResult({ data, seq }: SessionEvent<'hook/result'>): void {
+    const { point, decision, reason } = data
+    const { t } = this.#l10n
+    if (decision === 'failed' || decision === 'timed-out') this.#notice({ seq }, 'warning', t('A {point} hook failed and holds nothing back: {reason}', { point, reason: reason ?? '' }))
+    else if (reason !== undefined) this.#notice({ seq }, 'info', decision === 'deny' ? t('A {point} hook held this back: {reason}', { point, reason }) : t('A {point} hook: {reason}', { point, reason }))
   }
 
   /** The event that a command points to draws a row of its own where it has one. */

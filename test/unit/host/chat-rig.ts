@@ -209,6 +209,7 @@ export async function chatRig(options: RigOptions = {}) {
       snapshot: () => ({ asOfSeq: 0, values: { todos: null } }),
       onDidChange: () => () => {},
     },
+    hooks: { report: async () => ({ files: [], skipped: [] }), dryRun: async () => [], allow: async () => undefined, onDidChange: () => () => undefined },
     instructions: {
       async report(asked: { readonly cwd: string } | { readonly session: { readonly id: string } }) {
         calls.push(['instructions', 'cwd' in asked ? asked.cwd : asked.session.id])

@@ -31,5 +31,9 @@ describe('the settings in the manifest', () => {
       'bosun.permissions.defaultPreset',
       'bosun.permissions.rules',
       'bosun.permissions.sensitivePaths',
+      'bosun.hooks.enabled',
+      'bosun.hooks.sources',
+      'bosun.hooks.timeoutMs',
+      'bosun.hooks.allowed',
     ]))
 })

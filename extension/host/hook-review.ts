@@ -1,0 +1,53 @@
+import type { Editor } from '../capabilities/editor.ts'
+import type { Localization } from '../capabilities/localization.ts'
+import type { HookReport, Hooks } from '../features/hooks/service.ts'
+
+interface Parts {
+  readonly hooks: Hooks
+  readonly editor: Pick<Editor, 'openText' | 'confirm'>
+  readonly l10n: Localization
+}
+
+/** What the person does with hooks: see what would run and why, and let it run. */
+export function createHookReview({ hooks, editor, l10n }: Parts) {
+  return {
+    /** Show every command and ask once for those that wait. True when they may run now. */
+    async review(cwd: string): Promise<boolean> {
+      const report = await hooks.report(cwd)
+      await editor.openText({ name: `hooks/${l10n.t('Hooks')}.md`, text: hookDocument(report, l10n), language: 'markdown' })
+      const waiting = report.files.filter(({ state }) => state === 'waits')
+      if (waiting.length === 0) return false
+      const count = waiting.reduce((sum, file) => sum + file.hooks.length, 0)
+      const isSure = await editor.confirm({
+        text: l10n.t('Let {count} commands run at moments of a session?', { count }),
+        detail: waiting.flatMap(({ path, hooks: all }) => [path, ...all.map(({ point, command }) => `    ${point}: ${command}`)]).join('\n'),
+        yes: l10n.t('Let Them Run'),
+      })
+      if (isSure) await hooks.allow(waiting)
+      return isSure
+    },
+  }
+}
+
+/** All configured hooks as a page of Markdown: what runs when, what waits, what is skipped and why. */
+export function hookDocument({ files, skipped, note }: HookReport, l10n: Localization): string {
+  const lines = [`# ${l10n.t('Hooks')}`, '', l10n.t('Commands that agent configurations name for moments of a session. They run only after you let them, and wait again when their file changes.'), '']
+  if (note !== undefined) lines.push(note, '')
+  if (files.length === 0) lines.push(l10n.t('There are none.'), '')
+  for (const { path, state, hooks } of files) {
+    lines.push(`## ${plain(path)}`, '', state === 'runs' ? l10n.t('These run.') : l10n.t('These wait for you: use “Bosun: Review Hooks…”.'), '')
+    lines.push(row([l10n.t('Moment'), l10n.t('For'), l10n.t('Command')]), '| --- | --- | --- |')
+    for (const { point, matcher, command } of hooks) lines.push(row([point, matcher === '' ? l10n.t('everything') : plain(matcher), plain(command)]))
+    lines.push('')
+  }
+  if (skipped.length > 0) {
+    lines.push(`## ${l10n.t('Does not run')}`, '', row([l10n.t('File'), l10n.t('Place'), l10n.t('Reason')]), '| --- | --- | --- |')
+    for (const { path, at, reason } of skipped) lines.push(row([plain(path), plain(at), plain(reason)]))
+    lines.push('')
+  }
+  return lines.join('\n')
+}
+
+const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+/** A command may hold anything; a cell must stay one. */
+const plain = (text: string) => text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, ' ').replace(/[\\|<>`*_[\]]/g, '\\$&')

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { createHookReview, hookDocument } from '../../../extension/host/hook-review.ts'
+import type { HookReport, Hooks } from '../../../extension/features/hooks/service.ts'
+import { createFakeEditor } from '../../support/fake-editor.ts'
+
+const l10n = { t: (text: string, values: Readonly<Record<string, unknown>> = {}) => text.replace(/\{(\w+)\}/g, (_all, name: string) => String(values[name])) }
+const file = (state: 'runs' | 'waits', command = 'npm run lint') =>
+  ({ path: '/w/.claude/settings.json', dialect: 'claude', digest: 'd1', skipped: [], state, hooks: [{ id: 'x', dialect: 'claude', point: 'PreToolUse', matcher: 'Bash|Edit', command, path: '/w' }] }) as const
+
+function setUp(report: HookReport, answer: boolean) {
+  const editor = createFakeEditor()
+  editor.answers.push(answer)
+  const allowed: string[] = []
+  const hooks: Hooks = {
+    report: async () => report,
+    dryRun: async () => [],
+    allow: async (files) => void allowed.push(...files.map(({ digest }) => digest)),
+    onDidChange: () => () => undefined,
+  }
+  return { editor, allowed, review: createHookReview({ hooks, editor, l10n }) }
+}
+
+describe('a review of hooks', () => {
+  it.each([
+    ['lets run what waits after a yes', file('waits'), true, true, ['d1']],
+    ['leaves it after a no', file('waits'), false, false, []],
+    ['asks nothing when all run already', file('runs'), true, false, []],
+  ] as const)('%s', async (_name, one, answer, outcome, digests) => {
+    const { review, allowed, editor } = setUp({ files: [one], skipped: [] }, answer)
+    expect([await review.review('/w'), allowed]).toEqual([outcome, digests])
+    const question = editor.shown.find(({ kind }) => kind === 'confirm')?.value
+    expect(question).toEqual(one.state === 'runs' ? undefined : expect.objectContaining({ detail: expect.stringContaining('PreToolUse: npm run lint') as string }))
+  })
+})
+
+describe('the page of hooks', () => {
+  it('says what runs when, what waits, and what does not run and why', () => {
+    const text = hookDocument({ files: [file('waits', 'a | b')], skipped: [{ path: '/w/x.json', at: 'Stop[0]', reason: 'It has no command.' }], note: 'A note.' }, l10n)
+    expect(text).toContain('| PreToolUse | Bash\\|Edit | a \\| b |')
+    expect(text).toContain('| /w/x.json | Stop\\[0\\] | It has no command. |')
+    expect(text).toContain('These wait for you')
+    expect(text).toContain('A note.')
+  })
+  it('says that there are none', () => expect(hookDocument({ files: [], skipped: [] }, l10n)).toContain('There are none.'))
+})
