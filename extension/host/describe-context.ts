@@ -1,10 +1,10 @@
 import type { Localization } from '../capabilities/localization.ts'
-import type {} from '../features/instructions/service.ts'
+import type { ToldFile } from '../features/instructions/service.ts'
 import type { UserMessage, UserSource } from '../core/log/message.ts'
 
 /** The folded line over context that was put before the model without the person typing it. */
 export function contextTitle(source: UserSource, l10n: Localization): string {
-  if (source.kind === 'agent-instructions') return l10n.t('Instructions from your files')
+  if (source.kind === 'agent-instructions') return instructionsTitle(source.files, l10n)
   if (source.kind === 'session-reference') return l10n.t('Told the model about the session “{title}”', { title: source.title })
   if (source.kind !== 'plugin') return l10n.t('Context: {kind}', { kind: source.kind })
   switch (source.form) {
@@ -30,4 +30,14 @@ export function contextTitle(source: UserSource, l10n: Localization): string {
 /** The words of a message, joined; without what goes along with them. */
 export function textOf(message: Pick<UserMessage, 'content'>): string {
   return message.content.flatMap((part) => (part.type === 'text' && part.source === undefined ? [part.text] : [])).join('\n')
+}
+
+/** Names the files that were told, without their folders, and counts what did not fit. */
+function instructionsTitle(files: readonly ToldFile[], l10n: Localization): string {
+  const names = (outcomes: readonly ToldFile['outcome'][]) => [...new Set(files.filter(({ outcome }) => outcomes.includes(outcome)).map(({ path }) => path.split(/[\\/]/).at(-1) ?? path))]
+  const told = names(['whole', 'cut'])
+  if (told.length === 0) return l10n.t('Instructions that hold no longer: {files}', { files: names(['removed', 'dropped']).join(', ') })
+  const isShort = files.some(({ outcome }) => outcome === 'cut' || outcome === 'dropped')
+  const shown = { files: told.slice(0, 4).join(', ') + (told.length > 4 ? '…' : '') }
+  return isShort ? l10n.t('Instructions from {files} (not all fits)', shown) : l10n.t('Instructions from {files}', shown)
 }

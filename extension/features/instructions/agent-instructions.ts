@@ -116,7 +116,7 @@ export class AgentInstructions {
     const isNew = this.#isStale
     const fresh = this.#fresh
     if (isNew) await this.#locate()
-    for (const folder of isNew ? this.#worked : fresh) this.#addNested(folder)
+    this.#addNested(isNew ? this.#worked : fresh)
     const places = this.#places()
     const missing = places.filter(({ scope }) => isNew || !this.#contents.has(keyOf(scope)))
     const needs = { needs: this.#needs, fence: this.#fence, signal }
@@ -142,10 +142,13 @@ export class AgentInstructions {
     this.#nested.clear()
   }
 
-  #addNested(folder: string): void {
+  #addNested(folders: Iterable<string>): void {
     const known = new Set(projectScopes(this.#roots).map((scope) => scope.folder))
-    for (const scope of nestedScopes(folder, this.#roots, this.#needs.machine)) {
-      if (this.#nested.size < MAX_NESTED && !known.has(scope.folder) && !this.#nested.has(scope.folder)) this.#nested.set(scope.folder, scope)
+    for (const folder of folders) {
+      for (const scope of nestedScopes(folder, this.#roots, this.#needs.machine)) {
+        if (this.#nested.size >= MAX_NESTED) return
+        if (!known.has(scope.folder)) this.#nested.set(scope.folder, scope)
+      }
     }
   }
 
@@ -183,7 +186,7 @@ export class AgentInstructions {
       const folders = new Set([...workspace.folders().map(({ path }) => path), ...(this.#cwd === '' ? [] : [this.#cwd])])
       return [...folders].map((folder) => refused(folder, 'The workspace is not trusted; its instruction files are not read.'))
     }
-    return this.#nested.size < MAX_NESTED ? [] : [refused(this.#cwd, `Files in more than ${MAX_NESTED} folders were worked on; instructions in the later ones are not looked for.`)]
+    return this.#nested.size < MAX_NESTED ? [] : [refused(this.#cwd, `Instructions are looked for in the first ${MAX_NESTED} folders that are worked in; later ones are left out.`)]
   }
 
   async #hasChanged(signal: AbortSignal | undefined): Promise<boolean> {

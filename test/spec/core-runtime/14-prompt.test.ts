@@ -58,6 +58,17 @@ describe('sections', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b))
     expect(places).not.toContain(-1)
   })
+  it('have the places that the tools’ families give them', async () => {
+    const { ctx, say } = await start()
+    let names: readonly string[] = []
+    ctx.on('system-prompt/assemble', (assembly, _context, next) => {
+      names = assembly.sections.map(({ name }) => name)
+      return next()
+    })
+    await say('hi')
+    const order = ['identity', 'work', 'environment', 'tools', 'references', 'read', 'write', 'edit', 'search', 'shell', 'jobs', 'task-list']
+    expect(names.filter((name) => order.includes(name))).toEqual(order.filter((name) => names.includes(name)))
+  })
   it('know provider, model and cwd', async () => {
     const { say, system, folder } = await start({ settings: { 'prompt.persona': '[{{provider}} {{model}} {{cwd}}]' } })
     await say('hi')

@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest'
+import { fillIn } from '../../../extension/base/fill-in.ts'
+import type { ToldFile } from '../../../extension/features/instructions/service.ts'
+import { contextTitle } from '../../../extension/host/describe-context.ts'
+
+const told = (outcome: ToldFile['outcome'], ...paths: readonly string[]) => paths.map((path): ToldFile => ({ path, digest: 'd', outcome }))
+
+it.each<[string, readonly ToldFile[], string]>([
+  ['names the files', told('whole', '/w/AGENTS.md', '/w/a/CLAUDE.md'), 'Instructions from AGENTS.md, CLAUDE.md'],
+  ['names one name once', told('whole', '/w/AGENTS.md', 'C:\\w\\a\\AGENTS.md'), 'Instructions from AGENTS.md'],
+  ['names at most four', told('whole', '/1', '/2', '/3', '/4', '/5'), 'Instructions from 1, 2, 3, 4…'],
+  ['says that something is cut', [...told('dropped', '/w/AGENTS.md'), ...told('cut', '/w/CLAUDE.md')], 'Instructions from CLAUDE.md (not all fits)'],
+  ['says what is gone', told('removed', '/w/AGENTS.md'), 'Instructions that hold no longer: AGENTS.md'],
+])('the row of instructions %s', (_name, files, title) => expect(contextTitle({ kind: 'agent-instructions', files }, { t: fillIn })).toBe(title))
