@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { wireApis, type WireApi } from './core/model/provider-config.ts'
 
 export type PermissionAnswer = 'allow' | 'deny'
 
@@ -11,6 +12,8 @@ interface Common {
 export interface RunCommand extends Common {
   readonly command: 'run'
   readonly baseUrl: string | undefined
+  /** The protocol at the base URL; without one, that of the protocol's maker. */
+  readonly api: WireApi | undefined
   readonly provider: string | undefined
   readonly model: string | undefined
   readonly apiKeyEnv: string | undefined
@@ -34,9 +37,11 @@ export type HeadlessCommand =
 export class UsageError extends Error {}
 
 export const USAGE = `Usage:
-  headless run --cwd DIR (--base-url URL | --provider ID) --model M [--api-key-env VAR] [--preset P]
+  headless run --cwd DIR (--base-url URL [--api A] | --api A | --provider ID) --model M [--api-key-env VAR] [--preset P]
                [--permissions allow|deny] [--storage DIR] [--resume ID] [--max-steps N]
                (--prompt TEXT | --prompt-file FILE)
+               A is openai-compatible (when left out), anthropic, openai-responses or google;
+               without --base-url the last three are asked at their makers'.
   headless tool NAME JSON --cwd DIR [--preset P] [--permissions allow|deny] [--storage DIR]
   headless tools JSON --cwd DIR [--preset P] [--permissions allow|deny] [--storage DIR]
   headless catalogue
@@ -78,6 +83,7 @@ const COMMON = { cwd: 'string', preset: 'string', permissions: 'string', storage
 const RUN = {
   ...COMMON,
   'base-url': 'string',
+  api: 'string',
   provider: 'string',
   model: 'string',
   'api-key-env': 'string',
@@ -95,15 +101,19 @@ function parseRun(rest: readonly string[], workingFolder: string): RunCommand {
   if (prompt === undefined && file === undefined && resume === undefined) throw new UsageError('run needs --prompt TEXT or --prompt-file FILE.')
   const baseUrl = values['base-url']
   if (baseUrl !== undefined && !URL.canParse(baseUrl)) throw new UsageError(`--base-url ${JSON.stringify(baseUrl)} is not an address such as http://127.0.0.1:11434/v1.`)
-  if (baseUrl === undefined && provider === undefined) throw new UsageError('run needs --base-url URL, or --provider ID of a configured provider.')
+  const api = apiOf(values.api)
+  const isAtMaker = api !== undefined && api !== 'openai-compatible'
+  if (baseUrl === undefined && provider === undefined && !isAtMaker) throw new UsageError('run needs --base-url URL, or --provider ID of a configured provider.')
   if (baseUrl !== undefined && provider !== undefined) throw new UsageError('Give --base-url or --provider, not both.')
-  if (baseUrl !== undefined && model === undefined) throw new UsageError('run needs --model M, the name of a model that the server knows.')
+  if (api !== undefined && provider !== undefined) throw new UsageError('Give --api or --provider, not both: a configured provider has its protocol.')
+  if (provider === undefined && model === undefined) throw new UsageError('run needs --model M, the name of a model that the server knows.')
   const maxSteps = values['max-steps']
   if (maxSteps !== undefined && !/^\d{1,9}$/.test(maxSteps)) throw new UsageError('--max-steps is a whole number; 0 means no cap.')
   return {
     command: 'run',
     ...commonOf(values, workingFolder),
     baseUrl,
+    api,
     provider,
     model,
     apiKeyEnv: values['api-key-env'],
@@ -111,6 +121,12 @@ function parseRun(rest: readonly string[], workingFolder: string): RunCommand {
     prompt: prompt !== undefined ? { text: prompt } : file !== undefined ? { file } : null,
     maxSteps: maxSteps === undefined ? undefined : Number(maxSteps),
   }
+}
+
+function apiOf(text: string | undefined): WireApi | undefined {
+  const api = wireApis.find((api) => api === text)
+  if (text !== undefined && api === undefined) throw new UsageError(`--api is ${wireApis.slice(0, -1).join(', ')} or ${wireApis.at(-1)}, not ${JSON.stringify(text)}.`)
+  return api
 }
 
 function parseTool(command: 'tool' | 'tools', rest: readonly string[], workingFolder: string): ToolCommand {

@@ -173,15 +173,21 @@ async function printReplay(log: string): Promise<number> {
 }
 
 /** The settings that the flags mean; they win over the person's own. */
-function runSettings({ baseUrl, model, provider, apiKeyEnv, maxSteps }: RunCommand): Readonly<Record<string, Json>> {
+function runSettings({ baseUrl, api, model, provider, apiKeyEnv, maxSteps }: RunCommand): Readonly<Record<string, Json>> {
   return {
     // One turn for a program: nobody reads a list of it, and the model is asked nothing that was not wanted.
     'titles.enabled': false,
-    ...(baseUrl !== undefined && { providers: { [HEADLESS_PROVIDER]: { baseUrl, keyName: apiKeyEnv ?? null } } }),
+    ...(provider === undefined && { providers: { [HEADLESS_PROVIDER]: providerSettings({ baseUrl, api, apiKeyEnv }) } }),
     'model.provider': provider ?? HEADLESS_PROVIDER,
     ...(model !== undefined && { 'model.name': model }),
     ...(maxSteps !== undefined && { 'agent.maxStepsPerTurn': maxSteps }),
   }
+}
+
+/** A server that is named wants no key unless one is named too; a maker's own wants the one that bears its name. */
+function providerSettings({ baseUrl, api, apiKeyEnv }: Pick<RunCommand, 'baseUrl' | 'api' | 'apiKeyEnv'>): Json {
+  const keyName = apiKeyEnv ?? (baseUrl === undefined ? undefined : null)
+  return { ...(baseUrl !== undefined && { baseUrl }), ...(api !== undefined && { api }), ...(keyName !== undefined && { keyName }) }
 }
 
 async function promptOf({ prompt }: RunCommand): Promise<string | null> {

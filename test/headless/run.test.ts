@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { WireApi } from '../../extension/core/model/provider-config.ts'
 import { createFolders, logsIn, runHeadless } from '../support/headless.ts'
 import type { ModelScript, ScriptToolCall } from '../support/model-script.ts'
 import { failures } from '../support/model-script.ts'
@@ -27,12 +28,12 @@ const script: ModelScript = {
   ],
 }
 
-async function setUp(played: ModelScript = script) {
+async function setUp(played: ModelScript = script, api?: WireApi) {
   const { paths, remove } = createFolders('work', 'store')
   const [work = '', store = ''] = paths
   mkdirSync(join(work, 'src'), { recursive: true })
   writeFileSync(join(work, 'src/a.ts'), ORIGINAL)
-  const server = await startModelServer(played)
+  const server = await startModelServer(played, { ...(api && { api }) })
   cleanUps.push(remove, () => server.close())
   const run = (...more: string[]) =>
     runHeadless(['run', '--cwd', work, '--base-url', server.url, '--model', 'scripted', '--storage', store, ...more])
@@ -66,6 +67,17 @@ describe('run', () => {
       'cost/estimated', 'assistant/message', 'tool/call', 'tool/result', 'step/end',
     ])
     expect(logsIn(store)).toHaveLength(1)
+  })
+
+  it.each(['anthropic', 'openai-responses', 'google'] as const)('does the same in the protocol %s, with the key from the environment', async (api) => {
+    const { work, store, server, file } = await setUp({ ...script, apiKey: 'key-1' }, api)
+    const { code, lines, stderr } = await runHeadless(
+      ['run', '--cwd', work, '--api', api, '--base-url', server.url, '--api-key-env', 'MY_KEY', '--model', 'scripted', '--storage', store, '--permissions', 'allow', '--prompt', 'Make the answer 42'],
+      { env: { MY_KEY: 'key-1' } },
+    )
+    expect([code, readFileSync(file, 'utf8')], stderr).toEqual([0, CHANGED])
+    expect(dataOf(lines, 'tool/call').map((data) => data['name'])).toEqual(['grep', 'read', 'edit', 'bash'])
+    expect(dataOf(lines, 'assistant/message').every((data) => data['usage'] !== undefined)).toBe(true)
   })
 
   it('with permissions denied leaves the file, and the denial is a logged result', async () => {

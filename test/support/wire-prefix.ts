@@ -16,9 +16,9 @@ export function prefixProblem(before: string, after: string, tail = ']}'): strin
 }
 
 /** The problems of a row of requests, each with the place of the later one. */
-export const prefixProblems = (bodies: readonly string[]): readonly string[] =>
+export const prefixProblems = (bodies: readonly string[], tail?: string): readonly string[] =>
   bodies.slice(1).flatMap((body, at) => {
-    const problem = prefixProblem(bodies[at] ?? '', body)
+    const problem = prefixProblem(bodies[at] ?? '', body, tail)
     return problem === null ? [] : [`request ${at + 1}: ${problem}`]
   })
 

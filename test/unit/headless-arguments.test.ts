@@ -9,11 +9,15 @@ describe('command lines', () => {
     expect(
       parse('run', '--cwd', '/w', '--base-url', 'http://127.0.0.1:1/v1', '--model', 'm', '--permissions', 'deny', '--prompt', 'hi', '--max-steps', '3'),
     ).toEqual({
-      command: 'run', ...common, cwd: '/w', permissions: 'deny', baseUrl: 'http://127.0.0.1:1/v1', provider: undefined, model: 'm',
+      command: 'run', ...common, cwd: '/w', permissions: 'deny', baseUrl: 'http://127.0.0.1:1/v1', api: undefined, provider: undefined, model: 'm',
       apiKeyEnv: undefined, resume: undefined, prompt: { text: 'hi' }, maxSteps: 3,
     }))
   it('run with a resumed session needs no prompt', () =>
     expect(parse('run', '--provider', 'p', '--resume', 'id')).toMatchObject({ resume: 'id', prompt: null, provider: 'p' }))
+  it('run in another protocol, at its maker or elsewhere', () => {
+    expect(parse('run', '--api', 'anthropic', '--model', 'm', '--prompt', 'hi')).toMatchObject({ api: 'anthropic', baseUrl: undefined })
+    expect(parse('run', '--api', 'google', '--base-url', 'http://x', '--model', 'm', '--prompt', 'hi')).toMatchObject({ api: 'google', baseUrl: 'http://x' })
+  })
   it('tool keeps bad JSON for the pipeline to refuse', () =>
     expect(parse('tool', 'read', '{bad')).toEqual({ command: 'tool', ...common, calls: [{ name: 'read', arguments: '{bad' }] }))
   it('tool without arguments means none', () => expect(parse('tool', 'job_list')).toMatchObject({ calls: [{ name: 'job_list', arguments: '{}' }] }))
@@ -32,6 +36,10 @@ describe('bad command lines say what to do', () => {
   it('no prompt', () => refuse(['run', '--base-url', 'http://x', '--model', 'm'], 'needs --prompt'))
   it('two prompts', () => refuse(['run', '--prompt', 'a', '--prompt-file', 'b'], 'not both'))
   it('no way to a model', () => refuse(['run', '--prompt', 'a'], 'needs --base-url'))
+  it('no way to a model in a protocol without a maker', () => refuse(['run', '--prompt', 'a', '--api', 'openai-compatible', '--model', 'm'], 'needs --base-url'))
+  it('no model at a maker', () => refuse(['run', '--prompt', 'a', '--api', 'google'], 'needs --model'))
+  it('unknown protocol', () => refuse(['run', '--prompt', 'a', '--api', 'telnet', '--model', 'm'], 'openai-compatible, anthropic, openai-responses or google'))
+  it('a protocol for a provider that has one', () => refuse(['run', '--prompt', 'a', '--api', 'google', '--provider', 'p'], 'not both'))
   it('no model', () => refuse(['run', '--prompt', 'a', '--base-url', 'http://x'], 'needs --model'))
   it('bad address', () => refuse(['run', '--prompt', 'a', '--base-url', 'nowhere', '--model', 'm'], 'is not an address'))
   it('bad permissions', () => refuse(['tool', 'read', '{}', '--permissions', 'maybe'], 'allow or deny'))

@@ -19,7 +19,8 @@ const itemSchema = z.object({
   arguments: text,
   phase: text,
   encrypted_content: text,
-  summary: z.array(z.looseObject({ text: z.string() })).nullish(),
+  // Goes back as it came, field by field.
+  summary: z.array(z.unknown()).nullish(),
   content: z.array(z.looseObject({ text, refusal: text })).nullish(),
 })
 type Item = z.infer<typeof itemSchema>
@@ -85,7 +86,7 @@ export function createResponseReader({ failureFrom }: ReadContext): WireReader {
 
   function wholeOf(key: string, { type, summary, content, arguments: words }: Item): readonly StreamChunk[] {
     if (type === 'function_call') return blocks.arguments(key, words ?? '')
-    if (type === 'reasoning') return blocks.reasoning(key, (summary ?? []).map(({ text }) => text).join('\n\n'))
+    if (type === 'reasoning') return blocks.reasoning(key, (summary ?? []).map(textIn).join('\n\n'))
     return blocks.text(key, (content ?? []).map(({ text, refusal }) => text ?? refusal ?? '').join(''))
   }
 
@@ -132,6 +133,8 @@ export function createResponseReader({ failureFrom }: ReadContext): WireReader {
     end: () => [],
   }
 }
+
+const textIn = (part: unknown): string => z.object({ text: z.string() }).safeParse(part).data?.text ?? ''
 
 /** What the item must be sent back with. Thought that came without its cipher cannot be. */
 function stateOf({ type, id, phase, summary, encrypted_content }: Item): ItemState | undefined {
