@@ -7,7 +7,7 @@ import { shippedPresets } from '../../../extension/core/presets/shipped.ts'
 import { RESERVED_TOOL_NAME } from '../../../extension/core/tools/definition.ts'
 import { fakeTool, prompt } from '../../support/loop-rig.ts'
 import type { ScriptStep, ScriptToolCall } from '../../support/model-script.ts'
-import { startModelServer, type ModelServer } from '../../support/model-server.ts'
+import { sharedPrefixLength, startModelServer, type ModelServer } from '../../support/model-server.ts'
 import { wholeApplication, type WholeApplication } from '../../support/whole-application.ts'
 import { prefixProblem, prefixProblems } from '../../support/wire-prefix.ts'
 
@@ -83,6 +83,37 @@ describe.each(shippedPresets.map(({ id }) => id))('in the preset %s', (preset) =
       }
       return running
     }
+  })
+})
+
+describe('over a compaction', () => {
+  it('the summary is asked for behind the same bytes; then only the talk is another one, once', async () => {
+    const long: ScriptStep = { answer: { parts: [{ text: `Done. ${'words '.repeat(3000)}` }] }, repeat: true }
+    server = await startModelServer({ models: ['m'], steps: [long] })
+    application = await wholeApplication({
+      settings: { 'model.provider': 'mine', 'model.name': 'm', 'compaction.retainRatio': 0.01, providers: { mine: { baseUrl: server.url, models: { m: { contextWindow: 100_000 } } } } },
+    })
+    const { ctx, folder } = application
+    await writeFile(join(folder, 'AGENTS.md'), 'Use tabs.')
+    const agent = await ctx.agents.create({ cwd: folder })
+    const turn = async (text: string) => {
+      agent.followup(prompt(text))
+      await agent.whenIdle()
+    }
+    await turn('one')
+    await turn('two')
+    await expect(ctx.commands.run(agent, '/compact')).resolves.toMatchObject({ kind: 'success' })
+    await turn('three')
+    await turn('four')
+    const [one = '', two = '', summary = '', three = '', four = '', ...rest] = server.chats().map(({ body }) => body)
+    expect(rest).toEqual([])
+    // The cap of the summary is no part of what the model reads.
+    expect(prefixProblems([one, two, summary.replace('"max_tokens":8192,', '')])).toEqual([])
+    expect(prefixProblems([three, four])).toEqual([])
+    const talk = Buffer.byteLength(two.slice(0, two.indexOf('{"role":"user"')))
+    expect(talk).toBeGreaterThan(3000)
+    expect(sharedPrefixLength(two, three)).toBeGreaterThanOrEqual(talk)
+    expect(three).toContain('Use tabs.')
   })
 })
 
