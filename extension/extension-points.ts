@@ -77,6 +77,7 @@ export const extensionPoints = {
   'agent-loop/config-start-failed': { kind: 'emit', args: '{sessionId, error}', onThrow: 'contained' },
   'agent-preset/selected': { kind: 'emit', args: 'session id, preset', onThrow: 'contained' },
   'llm/adapters-updated': { kind: 'emit', args: '', onThrow: 'contained' },
+  'credentials/updated': { kind: 'emit', args: 'name of the key', onThrow: 'contained' },
   'system-prompt/change': { kind: 'emit', args: '', onThrow: 'contained' },
   'commands/change': { kind: 'emit', args: '', onThrow: 'contained' },
   'settings/updated': { kind: 'emit', args: 'key, next, previous, source (document or update)', onThrow: 'contained' },

@@ -67,7 +67,7 @@ export async function createHeadlessWorld({ cwd, storage, settings }: HeadlessWo
     editorFacts: noEditorFacts,
     events: new NodeEventStore({ root }),
     files: new NodeFileSystem({ folders: () => workspace.folders() }),
-    http: createNodeHttp(),
+    http: createNodeHttp({ settings: (name) => source.inspect(name).user }),
     logger,
     machine,
     processes,

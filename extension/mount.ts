@@ -10,6 +10,7 @@ import { createModelRoutesPlugin } from './core/loop/model-routes.ts'
 import { createRetryPlugin } from './core/loop/retry.ts'
 import { unreadableCalls } from './core/loop/unreadable-calls.ts'
 import { adapterPlugin } from './core/model/adapter-plugin.ts'
+import { credentialsPlugin } from './core/model/credentials-plugin.ts'
 import type { ModelAdapter } from './core/model/contract.ts'
 import { modelProvidersPlugin } from './core/model/providers-plugin.ts'
 import { modelsPlugin } from './core/model/registry.ts'
@@ -87,6 +88,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     createSurroundingsPlugin({ clock, machine, workspace, include: setting('contextInclude') }),
 
     modelsPlugin({ dispatch }),
+    credentialsPlugin({ secrets: world.secrets, dispatch }),
     modelProvidersPlugin({
       source: world.settings,
       logger,

@@ -4,50 +4,77 @@ import type { Environment } from './environment.ts'
 export interface NodeHttpOptions {
   /** Default: the environment of this process. */
   readonly environment?: Environment
-  /** PEM certificates to trust beside those of Node and the system. */
+  /** PEM certificates to trust beside those of Node, of `NODE_EXTRA_CA_CERTS` and of the system. */
   readonly extraCertificates?: readonly string[]
+  /** The person's settings under the editor's names for them, read for each request; they win over the environment. */
+  readonly settings?: (name: 'http.proxy' | 'http.noProxy') => unknown
 }
 
 /**
- * `fetch` for hosts without an editor: through the proxy that `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` name, trusting what
- * Node trusts and what the system trusts, so that a company's certificate is not refused.
+ * `fetch` for hosts without an editor: through the proxy that the settings or `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` name,
+ * trusting what Node trusts and what the system trusts, so that a company's certificate is not refused. This machine itself
+ * is never reached through a proxy.
  *
  * Plain HTTP without a proxy, as a local model server has it, needs none of this and starts nothing. The rest is loaded
  * with the first request that needs it (undici 80 ms, the system's certificates up to 50 ms).
+ * Errors: beside those of `fetch`, `TypeError` for a setting that names no proxy.
  */
-export function createNodeHttp({ environment = process.env, extraCertificates = [] }: NodeHttpOptions = {}): Http {
-  let careful: Promise<Http['fetch']> | undefined
+export function createNodeHttp({ environment = process.env, extraCertificates = [], settings = () => undefined }: NodeHttpOptions = {}): Http {
+  const careful = new Map<string, Promise<Http['fetch']>>()
   return {
     fetch: async (input, init) => {
-      if (!hasProxy(environment) && isPlain(input)) return fetch(input, init)
-      careful ??= createCarefulFetch(environment, extraCertificates)
-      return (await careful)(input, init)
+      const url = new URL(input instanceof Request ? input.url : input)
+      const proxy = isLoopback(url.hostname) ? noProxies : proxyFrom(environment, settings)
+      if (proxy === noProxies && url.protocol === 'http:') return fetch(input, init)
+      const key = JSON.stringify(proxy)
+      const known = careful.get(key) ?? createCarefulFetch(proxy, extraCertificates)
+      careful.set(key, known)
+      return (await known)(input, init)
     },
   }
 }
 
-const proxyNames = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy']
-const hasProxy = (environment: Environment) => proxyNames.some((name) => environment[name])
+interface Proxies {
+  readonly http?: string | undefined
+  readonly https?: string | undefined
+  /** Hosts that are reached without it, by commas. */
+  readonly except?: string | undefined
+}
 
-const isPlain = (input: string | URL | Request) => /^http:/i.test(input instanceof Request ? input.url : String(input))
+const noProxies: Proxies = {}
 
-async function createCarefulFetch(environment: Environment, extraCertificates: readonly string[]): Promise<Http['fetch']> {
+function proxyFrom(environment: Environment, settings: NonNullable<NodeHttpOptions['settings']>): Proxies {
+  const given = (name: string) => environment[name] || environment[name.toLowerCase()] || undefined
+  const set = settings('http.proxy')
+  const exceptions = settings('http.noProxy')
+  const except = Array.isArray(exceptions) ? exceptions.join(',') : given('NO_PROXY')
+  if (typeof set === 'string' && set.trim() !== '') {
+    const url = set.trim()
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+      throw new TypeError('The setting http.proxy must be an address such as http://proxy.example:8080. Correct it, or take it out.')
+    }
+    return { http: url, https: url, except }
+  }
+  const [http, https] = [given('HTTP_PROXY'), given('HTTPS_PROXY')]
+  return http === undefined && https === undefined ? noProxies : { http, https, except }
+}
+
+const isLoopback = (host: string) => host === 'localhost' || host === '127.0.0.1' || host === '[::1]'
+
+async function createCarefulFetch({ http, https, except }: Proxies, extraCertificates: readonly string[]): Promise<Http['fetch']> {
   const [undici, tls] = await Promise.all([import('undici'), import('node:tls')])
   const ca = [...new Set([...tls.getCACertificates('default'), ...systemCertificates(tls), ...extraCertificates])]
-  const value = (name: string) => environment[name] || environment[name.toLowerCase()] || undefined
-  const httpProxy = value('HTTP_PROXY')
-  const httpsProxy = value('HTTPS_PROXY')
-  const noProxy = value('NO_PROXY')
   const dispatcher =
-    httpProxy === undefined && httpsProxy === undefined
+    http === undefined && https === undefined
       ? new undici.Agent({ connect: { ca } })
       : new undici.EnvHttpProxyAgent({
           connect: { ca },
           requestTls: { ca },
           proxyTls: { ca },
-          ...(httpProxy !== undefined && { httpProxy }),
-          ...(httpsProxy !== undefined && { httpsProxy }),
-          ...(noProxy !== undefined && { noProxy }),
+          // An empty text keeps the library from looking into the environment by itself.
+          httpProxy: http ?? '',
+          httpsProxy: https ?? '',
+          noProxy: except ?? '',
         })
   // Both are the web's `fetch`; only the declarations of their classes differ.
   const undiciFetch = undici.fetch as unknown as (input: string | URL, init: unknown) => Promise<Response>

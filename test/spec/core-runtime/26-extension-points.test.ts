@@ -44,7 +44,7 @@ const named: readonly (readonly [name: string, kind: string, onThrow: string, br
   ['skills/change', 'emit', 'contained', 'skills'],
   ['settings/updated', 'emit', 'contained'],
   ['settings/document-updated', 'emit', 'contained'],
-  ['credentials/updated', 'emit', 'contained', 'keys that are watched'],
+  ['credentials/updated', 'emit', 'contained'],
   ['domain/changed', 'emit', 'contained', 'storage domains of features'],
   ['goal/changed', 'emit', 'contained', 'goals'],
   ...['start', 'end', 'provider-added', 'provider-removed'].map((name) => [`subagent/${name}`, 'emit', 'contained', 'subagents'] as const),

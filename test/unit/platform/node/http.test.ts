@@ -1,23 +1,19 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer, request, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import { connect, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, expect, it } from 'vitest'
-import { createNodeHttp } from '../../../../extension/platform/node/http.ts'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createNodeHttp, type NodeHttpOptions } from '../../../../extension/platform/node/http.ts'
+import { createOwnCertificates } from '../../../support/own-certificates.ts'
+import { startProxyServer } from '../../../support/proxy-server.ts'
 
-const servers: Server[] = []
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections()
-    server.close()
-  }
-})
+const closing: (() => void)[] = []
+afterEach(() => closing.splice(0).forEach((close) => close()))
 
 const listen = async (server: Server) => {
-  servers.push(server)
+  closing.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return (server.address() as AddressInfo).port
 }
@@ -27,30 +23,12 @@ const echo: RequestListener = (request, response) => {
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => response.end(`${request.method} ${request.url} ${String(request.headers['x-test'] ?? '')} ${Buffer.concat(chunks).toString()}`))
 }
-
-/** A proxy that forwards plain requests and tunnels the others, and keeps the hosts it was asked for. */
-const createProxy = async () => {
-  const asked: string[] = []
-  const server = createServer((incoming, response) => {
-    const url = new URL(incoming.url ?? '')
-    asked.push(url.host)
-    const outgoing = request(url, { method: incoming.method, headers: incoming.headers }, (answer) => answer.pipe(response.writeHead(answer.statusCode ?? 500)))
-    outgoing.on('error', () => response.destroy())
-    response.on('close', () => outgoing.destroy())
-    incoming.pipe(outgoing)
-  })
-  server.on('connect', (request, socket) => {
-    asked.push(request.url ?? '')
-    const [host, port] = (request.url ?? '').split(':')
-    const target = connect(Number(port), host, () => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n')
-      target.pipe(socket).pipe(target)
-    })
-    target.on('error', () => socket.destroy())
-    socket.on('error', () => target.destroy())
-  })
-  return { asked, url: `http://127.0.0.1:${await listen(server)}` }
+const proxied = async () => {
+  const proxy = await startProxyServer()
+  closing.push(proxy.close)
+  return proxy
 }
+const settings = (values: Readonly<Record<string, unknown>>): NonNullable<NodeHttpOptions['settings']> => (name) => values[name]
 
 it('plain HTTP goes straight', async () => {
   const port = await listen(createServer(echo))
@@ -59,50 +37,91 @@ it('plain HTTP goes straight', async () => {
   expect([response.status, await response.text()]).toEqual([200, 'POST /a 1 text'])
 })
 
-it.each(['HTTP_PROXY', 'http_proxy'])('%s is used, but not for what NO_PROXY names', async (name) => {
-  const port = await listen(createServer(echo))
-  const proxy = await createProxy()
-  const url = `http://127.0.0.1:${port}/a`
-  const { fetch } = createNodeHttp({ environment: { [name]: proxy.url } })
-  expect(await (await fetch(new URL(url))).text()).toBe('GET /a  ')
-  expect(await (await fetch(new Request(url, { method: 'POST', body: 'text', headers: { 'x-test': '1' } }))).text()).toBe('POST /a 1 text')
-  expect(proxy.asked).toEqual(Array(proxy.asked.length).fill(`127.0.0.1:${port}`))
-  expect(proxy.asked.length).toBeGreaterThan(0)
-  const before = proxy.asked.length
-  const direct = createNodeHttp({ environment: { [name]: proxy.url, NO_PROXY: '127.0.0.1' } })
-  expect(await (await direct.fetch(url)).text()).toBe('GET /a  ')
-  expect(proxy.asked).toHaveLength(before)
-})
-
-it('a request can be stopped on the way', async () => {
-  const port = await listen(createServer(() => {}))
-  const proxy = await createProxy()
-  const { fetch } = createNodeHttp({ environment: { HTTP_PROXY: proxy.url } })
-  await expect(fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(50) })).rejects.toMatchObject({ name: 'TimeoutError' })
-})
-
-it('an unknown certificate is refused, a known one is not', async () => {
-  if (!hasOpenssl()) return
-  const folder = await mkdtemp(join(tmpdir(), 'http-'))
-  const path = (name: string) => join(folder, name)
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=test', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', path('k'), '-out', path('c')], {
-    stdio: 'ignore',
+describe('a proxy', () => {
+  const rows: readonly [name: string, options: (url: string) => NodeHttpOptions][] = [
+    ['that HTTP_PROXY names', (url) => ({ environment: { HTTP_PROXY: url } })],
+    ['that http_proxy names', (url) => ({ environment: { http_proxy: url } })],
+    ['of the settings, which wins over the environment', (url) => ({ environment: { HTTP_PROXY: 'http://127.0.0.1:1' }, settings: settings({ 'http.proxy': url }) })],
+  ]
+  it.each(rows)('%s is used', async (_name, options) => {
+    const port = await listen(createServer(echo))
+    const proxy = await proxied()
+    const { fetch } = createNodeHttp(options(proxy.url))
+    const url = `http://model.test:${port}/a`
+    expect(await (await fetch(new URL(url))).text()).toBe('GET /a  ')
+    expect(await (await fetch(new Request(url, { method: 'POST', body: 'text', headers: { 'x-test': '1' } }))).text()).toBe('POST /a 1 text')
+    expect(new Set(proxy.asked)).toEqual(new Set([`model.test:${port}`]))
   })
-  const [key, cert] = await Promise.all([readFile(path('k'), 'utf8'), readFile(path('c'), 'utf8')])
-  await rm(folder, { recursive: true })
-  const port = await listen(createSecureServer({ key, cert }, echo))
-  const url = `https://127.0.0.1:${port}/a`
-  const refused: unknown = await createNodeHttp({ environment: {} }).fetch(url).catch((error: unknown) => error)
-  expect(refused).toMatchObject({ cause: { code: expect.stringMatching(/SELF_SIGNED/) } })
-  const trusting = createNodeHttp({ environment: {}, extraCertificates: [cert] })
-  expect(await (await trusting.fetch(url)).text()).toBe('GET /a  ')
+
+  it.each<[string, NodeHttpOptions]>([
+    ['NO_PROXY', { environment: { NO_PROXY: 'x.test,model.test' } }],
+    ['http.noProxy, which wins over the environment', { environment: { NO_PROXY: '' }, settings: settings({ 'http.noProxy': ['model.test'] }) }],
+  ])('is not used for what %s names', async (_name, options) => {
+    const proxy = await proxied()
+    const { fetch } = createNodeHttp({ ...options, environment: { HTTP_PROXY: proxy.url, ...options.environment } })
+    await expect(fetch('http://model.test/a')).rejects.toThrow('fetch failed')
+    expect(proxy.asked).toEqual([])
+  })
+
+  it('is never used for this machine', async () => {
+    const port = await listen(createServer(echo))
+    const proxy = await proxied()
+    const { fetch } = createNodeHttp({ environment: { HTTP_PROXY: proxy.url } })
+    for (const host of ['127.0.0.1', 'localhost']) expect(await (await fetch(`http://${host}:${port}/a`)).text()).toBe('GET /a  ')
+    expect(proxy.asked).toEqual([])
+  })
+
+  it('gets the name and password that stand in its address', async () => {
+    const port = await listen(createServer(echo))
+    const proxy = await proxied()
+    const { fetch } = createNodeHttp({ environment: { HTTP_PROXY: proxy.url.replace('//', '//me:secret@') } })
+    await (await fetch(`http://model.test:${port}/a`)).text()
+    expect(proxy.authorizations).toEqual([`Basic ${Buffer.from('me:secret').toString('base64')}`])
+  })
+
+  it('follows the settings while they change', async () => {
+    const port = await listen(createServer(echo))
+    const [first, second] = [await proxied(), await proxied()]
+    let url: string = first.url
+    const { fetch } = createNodeHttp({ environment: {}, settings: (name) => (name === 'http.proxy' ? url : undefined) })
+    await (await fetch(`http://model.test:${port}/a`)).text()
+    url = second.url
+    await (await fetch(`http://model.test:${port}/a`)).text()
+    expect([first.asked.length, second.asked.length]).toEqual([1, 1])
+  })
+
+  it.each(['proxy:8080', 'socks5://proxy', 'nonsense'])('that is no address of one is refused with words: %s', async (url) => {
+    const { fetch } = createNodeHttp({ environment: {}, settings: settings({ 'http.proxy': url }) })
+    await expect(fetch('http://model.test/')).rejects.toThrow('The setting http.proxy must be an address such as http://proxy.example:8080')
+  })
+
+  it('lets a request be stopped on the way', async () => {
+    const port = await listen(createServer(() => {}))
+    const proxy = await proxied()
+    const { fetch } = createNodeHttp({ environment: { HTTP_PROXY: proxy.url } })
+    await expect(fetch(`http://model.test:${port}/`, { signal: AbortSignal.timeout(50) })).rejects.toMatchObject({ name: 'TimeoutError' })
+  })
 })
 
-function hasOpenssl(): boolean {
-  try {
-    execFileSync('openssl', ['version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
+describe('a certificate', () => {
+  const own = createOwnCertificates(['IP:127.0.0.1', 'DNS:model.test'])
+  const secured = async () => await listen(createSecureServer({ key: own?.key, cert: own?.cert }, echo))
+
+  it.skipIf(own === null)('of an unknown root is refused, of a known one it is not', async () => {
+    const url = `https://127.0.0.1:${await secured()}/a`
+    const refused: unknown = await createNodeHttp({ environment: {} }).fetch(url).catch((error: unknown) => error)
+    expect(refused).toMatchObject({ cause: { code: expect.stringMatching(/UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/) } })
+    const trusting = createNodeHttp({ environment: {}, extraCertificates: [own?.root ?? ''] })
+    expect(await (await trusting.fetch(url)).text()).toBe('GET /a  ')
+  })
+
+  it.skipIf(own === null)('is checked through the tunnel of a proxy too', async () => {
+    const url = `https://model.test:${await secured()}/a`
+    const proxy = await proxied()
+    const environment = { HTTPS_PROXY: proxy.url }
+    await expect(createNodeHttp({ environment }).fetch(url)).rejects.toThrow('fetch failed')
+    const trusting = createNodeHttp({ environment, extraCertificates: [own?.root ?? ''] })
+    expect(await (await trusting.fetch(url)).text()).toBe('GET /a  ')
+    expect(proxy.asked).toHaveLength(2)
+  })
+})
