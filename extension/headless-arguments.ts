@@ -26,11 +26,27 @@ export interface ToolCommand extends Common {
   readonly command: 'tool' | 'tools'
   readonly calls: readonly { readonly name: string; readonly arguments: string }[]
 }
+export interface ExportCommand {
+  readonly command: 'export'
+  readonly sessionId: string
+  readonly storage: string | undefined
+  readonly out: string
+  readonly form: 'zip' | 'markdown'
+  readonly isRedacted: boolean
+}
+export interface ImportCommand {
+  readonly command: 'import'
+  readonly file: string
+  readonly cwd: string
+  readonly storage: string | undefined
+}
 export type HeadlessCommand =
   | RunCommand
   | ToolCommand
   | { readonly command: 'catalogue' }
   | { readonly command: 'replay'; readonly log: string }
+  | ExportCommand
+  | ImportCommand
   | { readonly command: 'help' }
 
 /** The arguments say something that cannot be done; the message says what can. Ends the program with 2. */
@@ -46,6 +62,8 @@ export const USAGE = `Usage:
   headless tools JSON --cwd DIR [--preset P] [--permissions allow|deny] [--storage DIR]
   headless catalogue
   headless replay LOG
+  headless export ID --out FILE [--storage DIR] [--form zip|markdown] [--secrets keep|mask]
+  headless import FILE --cwd DIR [--storage DIR]
 `
 
 /**
@@ -69,13 +87,20 @@ export function parseHeadlessArguments(argv: readonly string[], workingFolder: s
       const { positionals } = parse(rest, {}, 1)
       return { command, log: required(positionals[0], 'replay needs the path of a log.') }
     }
+    case 'export':
+      return parseExport(rest)
+    case 'import': {
+      const { values, positionals } = parse(rest, { cwd: 'string', storage: 'string' }, 1)
+      const file = required(positionals[0], 'import needs the path of an exported session or of an events.jsonl.')
+      return { command, file, cwd: values.cwd ?? workingFolder, storage: values.storage }
+    }
     case undefined:
     case 'help':
     case '--help':
     case '-h':
       return { command: 'help' }
     default:
-      throw new UsageError(`Unknown command ${JSON.stringify(command)}. Use run, tool, tools, catalogue or replay.`)
+      throw new UsageError(`Unknown command ${JSON.stringify(command)}. Use run, tool, tools, catalogue, replay, export or import.`)
   }
 }
 
@@ -138,6 +163,15 @@ function parseTool(command: 'tool' | 'tools', rest: readonly string[], workingFo
     return { command, ...common, calls: [{ name, arguments: positionals[1] ?? '{}' }] }
   }
   return { command, ...common, calls: callsOf(required(positionals[0], 'tools needs a JSON list of {name, arguments}.')) }
+}
+
+function parseExport(rest: readonly string[]): ExportCommand {
+  const { values, positionals } = parse(rest, { out: 'string', storage: 'string', form: 'string', secrets: 'string' }, 1)
+  const { out, storage, form = 'zip', secrets = 'keep' } = values
+  if (form !== 'zip' && form !== 'markdown') throw new UsageError(`--form is zip or markdown, not ${JSON.stringify(form)}.`)
+  if (secrets !== 'keep' && secrets !== 'mask') throw new UsageError(`--secrets is keep or mask, not ${JSON.stringify(secrets)}.`)
+  const sessionId = required(positionals[0], 'export needs the id of a session.')
+  return { command: 'export', sessionId, storage, out: required(out, 'export needs --out FILE.'), form, isRedacted: secrets === 'mask' }
 }
 
 function callsOf(text: string): ToolCommand['calls'] {

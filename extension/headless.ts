@@ -1,5 +1,5 @@
 // Bosun without an editor: the same composition over plain Node. Events and results go to stdout as JSON lines, words to stderr.
-import { readFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { argumentsFrom } from './base/call-arguments.ts'
 import { isHarnessError } from './base/harness-error.ts'
@@ -12,10 +12,11 @@ import type { UserMessage } from './core/log/message.ts'
 import type { Agent } from './core/session/agent.ts'
 import type { ToolResult } from './core/tools/definition.ts'
 import { parseHeadlessArguments, USAGE, UsageError } from './headless-arguments.ts'
-import type { HeadlessCommand, PermissionAnswer, RunCommand, ToolCommand } from './headless-arguments.ts'
+import type { ExportCommand, HeadlessCommand, ImportCommand, PermissionAnswer, RunCommand, ToolCommand } from './headless-arguments.ts'
 import { callIdOf, CALLS_PROVIDER, createCallsAdapter } from './headless-calls.ts'
 import { ReplayError, replayLog } from './headless-replay.ts'
 import { createHeadlessWorld } from './headless-world.ts'
+import { hasCode } from './platform/node/file-facts.ts'
 import { presentCall, presentResult } from './host/present-tool.ts'
 
 const EXIT = { completed: 0, failed: 1, usage: 2, interrupted: 130 } as const
@@ -45,6 +46,10 @@ function execute(command: Exclude<HeadlessCommand, { readonly command: 'help' }>
       return printCatalogue()
     case 'replay':
       return printReplay(command.log)
+    case 'export':
+      return exportSession(command)
+    case 'import':
+      return importSession(command)
   }
 }
 
@@ -165,6 +170,47 @@ async function printReplay(log: string): Promise<number> {
   const application = compose(world)
   try {
     for (const line of await replayLog(application, resolve(log))) print(line)
+    return EXIT.completed
+  } finally {
+    await application.dispose()
+    await world.dispose()
+  }
+}
+
+/** One session into a file that was not there. */
+async function exportSession({ sessionId, storage, out, form, isRedacted }: ExportCommand): Promise<number> {
+  const world = await createHeadlessWorld({ cwd: process.cwd(), storage, settings: {} })
+  const application = compose(world)
+  const { sessionArchives } = application.ctx
+  const path = resolve(out)
+  try {
+    const plan = await sessionArchives.plan(sessionId)
+    const content = form === 'markdown' ? await sessionArchives.markdown(sessionId, { isRedacted }) : sessionArchives.export(plan, { isRedacted })
+    await writeNew(path, content)
+    print({ sessions: plan.sessionIds, file: path })
+    return EXIT.completed
+  } finally {
+    await application.dispose()
+    await world.dispose()
+  }
+}
+
+/** Never over a file that is there, and never half. */
+async function writeNew(path: string, content: string | AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    await writeFile(path, content, { flag: 'wx' })
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) throw new UsageError(`--out ${path} is there already. Name another file.`, { cause: error })
+    await rm(path, { force: true })
+    throw error
+  }
+}
+
+async function importSession({ file, cwd, storage }: ImportCommand): Promise<number> {
+  const world = await createHeadlessWorld({ cwd, storage, settings: {} })
+  const application = compose(world)
+  try {
+    print({ sessions: await application.ctx.sessionArchives.import(await readFile(resolve(file)), { cwd: world.cwd }) })
     return EXIT.completed
   } finally {
     await application.dispose()

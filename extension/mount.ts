@@ -22,6 +22,7 @@ import { createPresetsPlugin } from './core/presets/service.ts'
 import { createPromptSectionsPlugin } from './core/prompt/sections.ts'
 import { createSurroundingsPlugin } from './core/prompt/surroundings.ts'
 import { createSystemPromptPlugin } from './core/prompt/service.ts'
+import { sessionArchivesPlugin } from './core/session/archive/plugin.ts'
 import { sessionsPlugin } from './core/session/sessions.ts'
 import { titlesPlugin } from './core/session/titles-plugin.ts'
 import { settingsPlugin } from './core/settings/service.ts'
@@ -77,6 +78,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     sessionsPlugin({ events: world.events, blobs, clock, machine, logger, dispatch, patienceMs: 2_000 }),
     featureEvents,
     costPlugin({ clock, logger }),
+    sessionArchivesPlugin({ events: world.events, blobs, clock, machine }),
     createCommandsPlugin({ dispatch, machine, logger }),
     titlesPlugin({ logger, clock, machine }),
     createToolsPlugin({ dispatch, randomId: () => machine.randomId(), order: setting('toolsOrder') }),

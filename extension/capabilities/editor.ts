@@ -19,6 +19,10 @@ export interface Editor {
   openText(text: VirtualText): Promise<void>
   /** The editor's own viewer for the kind of file that `name` says, such as an image. */
   openBytes(file: { readonly name: string; readonly bytes: Uint8Array }): Promise<void>
+  /** A native save dialog, then the bytes. Resolves to where they are, or null when the person backed out. Errors: `Error` when it cannot be written. */
+  saveFile(file: { readonly title: string; readonly name: string; readonly kind: FileKind; readonly chunks: AsyncIterable<Uint8Array> }): Promise<string | null>
+  /** A native open dialog for one file, read whole. Null when the person backed out. Errors: `Error` when it is larger than `maxBytes`, or cannot be read. */
+  chooseFile(options: { readonly title: string; readonly kind: FileKind; readonly maxBytes: number }): Promise<{ readonly name: string; readonly bytes: Uint8Array } | null>
   openExternal(url: string): Promise<void>
   copy(text: string): Promise<void>
   /** A native pick list. Resolves to the chosen id or null. */
@@ -44,6 +48,12 @@ export interface VirtualText {
   readonly name: string
   readonly text: string
   readonly language?: string
+}
+
+/** Which files a dialog shows, by their endings without a dot. */
+export interface FileKind {
+  readonly label: string
+  readonly endings: readonly string[]
 }
 
 export interface PickItem {

@@ -27,6 +27,8 @@ export interface EventStore {
   describe(id: string): Promise<StoredSession>
   /** Whole lines from both ends of a log, at most `maxBytes` of it read at each; `head` without the header. Errors: `SESSION_NOT_FOUND`. */
   peek(id: string, maxBytes: number): Promise<{ readonly head: readonly JsonObject[]; readonly tail: readonly JsonObject[] }>
+  /** The stored log as it is, torn tail and all, piece by piece. Errors: `SESSION_NOT_FOUND`, when it is read. */
+  bytes(id: string): AsyncIterable<Uint8Array>
   /** Remove a session with all its files. Errors: `SESSION_NOT_FOUND`; `SESSION_BUSY` while a live writer holds it. */
   remove(id: string): Promise<void>
 }

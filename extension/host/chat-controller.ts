@@ -46,6 +46,8 @@ export type ChatCommand =
   | 'delete-session'
   | 'fork-session'
   | 'rewind-session'
+  | 'export-session'
+  | 'import-session'
   | 'run-command'
   | 'stop'
   | 'continue'
@@ -329,6 +331,14 @@ export class ChatController {
         return
       case 'rewind-session':
         if (this.#shown !== null) await this.sessionActions.rewind(this.#shown.session)
+        return
+      case 'export-session': {
+        const saved = this.#shown === null ? null : await this.sessionActions.export(this.#shown.session.id)
+        if (saved !== null) this.#notice('session', 'info', saved)
+        return
+      }
+      case 'import-session':
+        await this.sessionActions.import()
         return
       case 'run-command':
         await this.#pickCommand()

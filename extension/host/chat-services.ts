@@ -21,6 +21,7 @@ import type {} from '../core/policy/approval.ts'
 import type {} from '../core/policy/permissions.ts'
 import type {} from '../core/presets/preset.ts'
 import type {} from '../core/projections/projection.ts'
+import type {} from '../core/session/archive/archives.ts'
 import type {} from '../core/session/session.ts'
 import type {} from '../core/settings/settings.ts'
 import type {} from '../core/tools/service.ts'
@@ -62,6 +63,7 @@ export const chatServices = [
   'questions',
   'retries',
   'references',
+  'sessionArchives',
   'sessions',
   'settings',
   'tools',

@@ -37,6 +37,8 @@ export const commandSpecs: readonly CommandSpec[] = [
   { id: 'showInstructions', title: 'Show Instruction Files', icon: 'book', target: { chat: 'show-instructions' }, viewTitle: '4_help@0' },
   { id: 'forkSession', title: 'Fork Session', icon: 'repo-forked', target: { chat: 'fork-session' }, viewTitle: '3_session@3' },
   { id: 'rewindSession', title: 'Go Back to a Message…', icon: 'discard', target: { chat: 'rewind-session' }, viewTitle: '3_session@4' },
+  { id: 'exportSession', title: 'Export Session…', icon: 'export', target: { chat: 'export-session' }, viewTitle: '3_session@5' },
+  { id: 'importSession', title: 'Import Session…', icon: 'desktop-download', target: { chat: 'import-session' }, viewTitle: '3_session@6' },
   { id: 'runCommand', title: 'Run Slash Command…', icon: 'terminal', target: { chat: 'run-command' } },
   { id: 'showMenu', title: 'Show Menu', icon: 'menu', target: { chat: 'menu' } },
   { id: 'showLog', title: 'Show Diagnostics', icon: 'output', target: { page: 'show-log' }, viewTitle: '4_help@1' },

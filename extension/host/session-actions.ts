@@ -1,3 +1,4 @@
+import { MAX_ARCHIVE_BYTES } from '../core/session/archive/import.ts'
 import type { CommandDefinition } from '../core/commands/command.ts'
 import type { Session } from '../core/session/session.ts'
 import type { ChatCapabilities, ChatServices } from './chat-services.ts'
@@ -51,6 +52,11 @@ export class SessionActions {
         name: 'rewind',
         description: t('Go back to before one of your messages, in a copy of this session. Files stay as they are.'),
         run: async ({ agent }) => ({ text: (await this.rewind(agent.session)) ? t('Went on in a copy.') : t('Nothing was chosen.') }),
+      },
+      {
+        name: 'export',
+        description: t('Save this session to a file: whole, with keys masked, or as a document.'),
+        run: async ({ agent }) => ({ text: (await this.export(agent.id)) ?? t('Nothing was saved.') }),
       },
     ]
   }
@@ -107,6 +113,52 @@ export class SessionActions {
     await this.askAgain(session, Number(picked))
     return true
   }
+
+  /** Save a session to a file that the person chooses. Gives words for them, or null when they backed out. */
+  async export(sessionId: string): Promise<string | null> {
+    const { editor, l10n } = this.#parts.capabilities
+    const { t } = l10n
+    const archives = this.#parts.services.sessionArchives
+    const plan = await archives.plan(sessionId)
+    const others = plan.sessionIds.length - 1
+    const scope = others === 0 ? t('The log and its images.') : t('The log and its images, and {count} sessions that came out of it.', { count: others })
+    const form = await editor.pick({
+      title: t('Export the session'),
+      items: [
+        { id: 'whole', label: t('Whole (ZIP)'), detail: `${scope} ${t('Bosun can import it again.')}` },
+        { id: 'masked', label: t('With keys masked (ZIP)'), detail: t('Known shapes of keys and tokens are left out of the texts. Images stay as they are.') },
+        { id: 'document', label: t('As a document (Markdown)'), detail: t('The talk to read and share, with known shapes of keys left out.') },
+      ],
+    })
+    if (form === null) return null
+    const isDocument = form === 'document'
+    const chunks = isDocument ? documentOf(archives.markdown(sessionId, { isRedacted: true })) : archives.export(plan, { isRedacted: form === 'masked' })
+    const path = await editor.saveFile({
+      title: t('Export the session'),
+      name: `${plan.name}.${isDocument ? 'md' : 'zip'}`,
+      kind: isDocument ? { label: t('Markdown'), endings: ['md'] } : { label: t('Bosun session'), endings: ['zip'] },
+      chunks,
+    })
+    return path === null ? null : t('Saved to {path}.', { path })
+  }
+
+  /** Take in a session from a file that the person chooses, and open it. */
+  async import(): Promise<void> {
+    const { capabilities: { editor, l10n, workspace }, chat, services } = this.#parts
+    const { t } = l10n
+    const [folder] = workspace.folders()
+    if (folder === undefined) throw new Error(t('Open a folder first: the imported session works in it.'))
+    const file = await editor.chooseFile({ title: t('Import a session'), kind: { label: t('Bosun session'), endings: ['zip', 'jsonl'] }, maxBytes: MAX_ARCHIVE_BYTES })
+    if (file === null) return
+    const [first] = await services.sessionArchives.import(file.bytes, { cwd: folder.path })
+    await chat.refreshList()
+    if (first !== undefined) await chat.open(first)
+    await editor.showChat()
+  }
+}
+
+async function* documentOf(text: Promise<string>): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(await text)
 }
 
 /** Null before the first turn has ended. */

@@ -78,6 +78,19 @@ describe.each(Object.entries(worlds))('an event store %s', (_, createWorld) => {
   }
   const numbers = (...ns: number[]) => ns.map((n) => ({ n }))
 
+  it('gives a log as it is, torn tail and all', async () => {
+    const { window, text, append } = await world()
+    const store = window()
+    const file = await store.create({ version: 0, id: 'a', createdAt: 1 })
+    file.append({ seq: 0 })
+    await file.close()
+    await append('a', '{"torn')
+    const pieces: Uint8Array[] = []
+    for await (const piece of store.bytes('a')) pieces.push(piece)
+    expect(Buffer.concat(pieces).toString()).toBe(await text('a'))
+    await expect(store.bytes('gone')[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
+  })
+
   it('leaves nothing of a session that nobody used', async () => {
     const { store } = await stored(0)
     expect(await store.list()).toEqual([])

@@ -8,6 +8,8 @@ export interface FakeEditor extends Editor {
   readonly take: () => readonly Asked[]
   /** Answers for the next picks, inputs and confirmations, in order; none left means dismissed. */
   readonly answers: (string | boolean | null)[]
+  /** What was saved, by name, and what can be chosen. */
+  readonly files: Map<string, Uint8Array>
   setVisible(isVisible: boolean): void
   readonly status: { readonly text: string; readonly tooltip: string; readonly isWarning: boolean } | null
   readonly badge: { readonly count: number; readonly tooltip: string } | null
@@ -26,8 +28,10 @@ export function createFakeEditor(): FakeEditor {
     shown.push({ kind, value })
     return answers.shift() ?? null
   }
+  const files = new Map<string, Uint8Array>()
   return {
     shown,
+    files,
     take: () => shown.splice(0),
     answers,
     setVisible(next) {
@@ -48,6 +52,19 @@ export function createFakeEditor(): FakeEditor {
     openDiffs: (diffs) => note('diffs', diffs),
     openText: (text) => note('text', text),
     openBytes: (file) => note('bytes', file),
+    async saveFile({ chunks, ...file }) {
+      const answer = ask('save', file)
+      if (typeof answer !== 'string') return null
+      const pieces: Uint8Array[] = []
+      for await (const chunk of chunks) pieces.push(chunk)
+      files.set(answer, Buffer.concat(pieces))
+      return answer
+    },
+    async chooseFile(options) {
+      const answer = ask('choose', options)
+      const bytes = typeof answer === 'string' ? files.get(answer) : undefined
+      return bytes === undefined ? null : { name: String(answer), bytes }
+    },
     openExternal: (url) => note('external', url),
     copy: (text) => note('copy', text),
     pick: async (options) => ask('pick', options) as string | null,

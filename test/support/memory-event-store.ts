@@ -69,6 +69,9 @@ export function createMemoryEventStore(options: { readonly disk?: MemoryDisk; re
       lease?.file.lose()
     },
     lines: (id) => [...parsedLines(logOf(id).text).lines],
+    async *bytes(id) {
+      yield new TextEncoder().encode(logOf(id).text)
+    },
     async create(header) {
       checkSessionId(header.id)
       if (disk.logs.has(header.id)) throw sessionAlreadyExists(header.id)

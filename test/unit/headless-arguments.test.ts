@@ -25,13 +25,19 @@ describe('command lines', () => {
     expect(parse('tools', '[{"name":"a","arguments":{"x":1}},{"name":"b","arguments":"{}"}]')).toMatchObject({
       calls: [{ name: 'a', arguments: '{"x":1}' }, { name: 'b', arguments: '{}' }],
     }))
+  it('export and import', () =>
+    expect([parse('export', 'id', '--out', 'x.zip'), parse('export', 'id', '--out', 'x.md', '--form', 'markdown', '--secrets', 'mask'), parse('import', 'x.zip', '--cwd', '/w')]).toEqual([
+      { command: 'export', sessionId: 'id', out: 'x.zip', storage: undefined, form: 'zip', isRedacted: false },
+      { command: 'export', sessionId: 'id', out: 'x.md', storage: undefined, form: 'markdown', isRedacted: true },
+      { command: 'import', file: 'x.zip', cwd: '/w', storage: undefined },
+    ]))
   it('catalogue, replay, help', () =>
     expect([parse('catalogue'), parse('replay', 'log'), parse()]).toEqual([{ command: 'catalogue' }, { command: 'replay', log: 'log' }, { command: 'help' }]))
 })
 
 describe('bad command lines say what to do', () => {
   const refuse = (argv: string[], message: string) => expect(() => parse(...argv)).toThrow(message)
-  it('unknown command', () => refuse(['fly'], 'Use run, tool, tools, catalogue or replay'))
+  it('unknown command', () => refuse(['fly'], 'Use run, tool, tools, catalogue, replay, export or import'))
   it('unknown flag', () => refuse(['run', '--fly'], '--fly'))
   it('no prompt', () => refuse(['run', '--base-url', 'http://x', '--model', 'm'], 'needs --prompt'))
   it('two prompts', () => refuse(['run', '--prompt', 'a', '--prompt-file', 'b'], 'not both'))
@@ -44,6 +50,10 @@ describe('bad command lines say what to do', () => {
   it('bad address', () => refuse(['run', '--prompt', 'a', '--base-url', 'nowhere', '--model', 'm'], 'is not an address'))
   it('bad permissions', () => refuse(['tool', 'read', '{}', '--permissions', 'maybe'], 'allow or deny'))
   it('bad step cap', () => refuse(['run', '--prompt', 'a', '--base-url', 'http://x', '--model', 'm', '--max-steps', '-1'], '--max-steps'))
+  it('no session to export', () => refuse(['export', '--out', 'x'], 'needs the id'))
+  it('no file to export to', () => refuse(['export', 'id'], 'needs --out'))
+  it('bad form of an export', () => refuse(['export', 'id', '--out', 'x', '--form', 'pdf'], 'zip or markdown'))
+  it('nothing to import', () => refuse(['import'], 'needs the path'))
   it('no tool', () => refuse(['tool'], 'needs the name'))
   it('calls that are no JSON', () => refuse(['tools', '[{'], 'not JSON'))
   it('calls that are no list', () => refuse(['tools', '{}'], 'JSON list'))

@@ -62,8 +62,8 @@ function withoutSecrets(result: ToolResult): ToolResult {
 
 const redactedPart = (part: ToolContent): ToolContent => (part.type === 'text' ? { ...part, text: redactSecrets(part.text) } : part)
 
-/** The same object when nothing was found in it. */
-function redacted(value: Json): Json {
+/** The same for every text in `value`; the same object when nothing was found in it. */
+export function redacted(value: Json): Json {
   if (typeof value === 'string') return redactSecrets(value)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([key, entry]: [string, Json]) => [key, redacted(entry)] as const)

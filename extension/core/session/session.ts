@@ -5,6 +5,7 @@ import type { EventDraft, EventType, SessionEvent, SessionHeader } from '../log/
 import type { Message } from '../log/message.ts'
 import type { ProjectionSnapshot } from '../projections/projection.ts'
 import { HarnessError } from '../../base/harness-error.ts'
+import type { JsonObject } from '../../base/json.ts'
 
 /** One append-only log with what is derived from it. The only truth about a conversation. */
 export interface Session {
@@ -56,6 +57,7 @@ export type SessionErrorCode =
   | 'SESSION_NOT_LIVE'
   | 'OPEN_TURN'
   | 'INVALID_BOUNDARY'
+  | 'INVALID_LOG'
   | 'INVALID_TITLE'
   | 'INVALID_CWD'
 
@@ -87,6 +89,11 @@ export interface Sessions {
    * Errors: `SESSION_NOT_LIVE`, `INVALID_BOUNDARY`, `OPEN_TURN`; the store's `SESSION_NOT_FOUND`, `SESSION_ALREADY_EXISTS`.
    */
   fork(sourceId: string, options?: { readonly boundary?: number; readonly childId?: string }): Promise<Session>
+  /**
+   * Store a log that came from elsewhere, checked as an opening does, with `ending` appended. Nobody hears of it.
+   * Errors: `INVALID_LOG` with the place, `UNSUPPORTED_VERSION`, `UNKNOWN_EVENT`; the store's `SESSION_ALREADY_EXISTS`, `INVALID_ID`. Nothing is stored then.
+   */
+  adopt(header: SessionHeader, lines: readonly JsonObject[], ending: readonly EventDraft[]): Promise<void>
   live(id: string): Session | undefined
   /** Of a live fork: the sessions its talk comes from, nearest first, as far as they are still there. Empty for any other. */
   ancestors(id: string): readonly string[]

@@ -145,6 +145,25 @@ class SessionHost implements Sessions {
     return this.#live.get(id)
   }
 
+  async adopt(header: SessionHeader, lines: readonly JsonObject[], ending: readonly EventDraft[]): Promise<void> {
+    const { id } = header
+    if (this.#live.has(id)) throw sessionAlreadyExists(id)
+    const file = await this.#parts.events.create(snapshotJson(header, 'header') as JsonObject & { readonly id: string })
+    try {
+      for (const line of lines) file.append(line)
+      await file.close()
+      const session = await this.#load(await this.#parts.events.open(id, 'write'))
+      await this.#orClose(session, async () => {
+        if (session.repair !== undefined) throw new SessionError('INVALID_LOG', `The log is damaged: ${session.repair.reason}.`)
+        for (const draft of ending) session.appendQuietly(draft)
+      })
+      await session.close()
+    } catch (error) {
+      await this.#discard(id)
+      throw error
+    }
+  }
+
   ancestors(id: string): readonly string[] {
     return this.#ancestors.get(id) ?? []
   }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
@@ -24,6 +25,8 @@ export interface NodeEventStoreOptions extends Partial<LeaseTimes> {
 
 /** Sessions looked at together when listing. */
 const listConcurrency = 16
+/** Of a log that is read as it is. */
+const pieceBytes = 65_536
 const gravePrefix = '.removed-'
 
 /** Sessions as folders on this machine's disk. Source: design 6.3. */
@@ -75,6 +78,11 @@ export class NodeEventStore implements EventStore {
   async peek(id: string, maxBytes: number): Promise<{ readonly head: readonly JsonObject[]; readonly tail: readonly JsonObject[] }> {
     await this.#mustExist(id)
     return readEnds(this.#logOf(id), maxBytes)
+  }
+
+  async *bytes(id: string): AsyncIterable<Uint8Array> {
+    await this.#mustExist(id)
+    yield* createReadStream(this.#logOf(id), { highWaterMark: pieceBytes }) as AsyncIterable<Uint8Array>
   }
 
   async remove(id: string): Promise<void> {

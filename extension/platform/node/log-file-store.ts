@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { JsonObject } from '../../base/json.ts'
@@ -54,6 +55,11 @@ export class LogFileStore implements EventStore {
   async peek(id: string, maxBytes: number): Promise<{ readonly head: readonly JsonObject[]; readonly tail: readonly JsonObject[] }> {
     this.#mustBe(id)
     return readEnds(this.#path, maxBytes)
+  }
+
+  async *bytes(id: string): AsyncIterable<Uint8Array> {
+    this.#mustBe(id)
+    yield* createReadStream(this.#path) as AsyncIterable<Uint8Array>
   }
 
   async remove(): Promise<void> {

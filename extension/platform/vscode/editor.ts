@@ -75,6 +75,29 @@ export class VscodeEditor implements Editor {
     await vscode.commands.executeCommand('vscode.open', this.#parts.kept.keep(name, bytes), { preview: true })
   }
 
+  async saveFile({ title, name, kind, chunks }: Parameters<Editor['saveFile']>[0]): Promise<string | null> {
+    const folder = vscode.workspace.workspaceFolders?.[0]?.uri
+    const uri = await vscode.window.showSaveDialog({
+      title,
+      filters: { [kind.label]: [...kind.endings] },
+      ...(folder === undefined ? {} : { defaultUri: vscode.Uri.joinPath(folder, name) }),
+    })
+    if (uri === undefined) return null
+    const pieces: Uint8Array[] = []
+    for await (const chunk of chunks) pieces.push(chunk)
+    await vscode.workspace.fs.writeFile(uri, Buffer.concat(pieces))
+    return uri.scheme === 'file' ? uri.fsPath : uri.toString()
+  }
+
+  async chooseFile({ title, kind, maxBytes }: Parameters<Editor['chooseFile']>[0]): Promise<{ readonly name: string; readonly bytes: Uint8Array } | null> {
+    const [uri] = (await vscode.window.showOpenDialog({ title, filters: { [kind.label]: [...kind.endings] }, canSelectMany: false })) ?? []
+    if (uri === undefined) return null
+    const name = uri.path.split('/').at(-1) ?? uri.path
+    const { size } = await vscode.workspace.fs.stat(uri)
+    if (size > maxBytes) throw new Error(this.#parts.l10n.t('{name} has {size} MB, at most {max} MB are taken.', { name, size: Math.ceil(size / 1e6), max: Math.floor(maxBytes / 1e6) }))
+    return { name, bytes: await vscode.workspace.fs.readFile(uri) }
+  }
+
   /** The editor asks by itself before it opens a host that the person has not trusted. Source: VS Code "Outgoing link protection". */
   async openExternal(url: string): Promise<void> {
     await vscode.env.openExternal(vscode.Uri.parse(url, true))

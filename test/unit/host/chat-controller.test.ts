@@ -654,6 +654,34 @@ describe('forking and going back', () => {
     await rig.say({ type: 'session-fork', rowId: 'e2' })
     expect(rig.state().notices).toMatchObject([{ level: 'error', text: 'There is no finished turn to fork at yet. Wait for its end, or stop it, then fork.' }])
   })
+  it.each([
+    ['whole', 'talk.zip', 'zip whole'],
+    ['masked', 'talk.zip', 'zip masked'],
+    ['document', 'talk.md', 'document masked'],
+  ])('saves a session %s where the person says', async (form, name, content) => {
+    const rig = await opened()
+    rig.editor.answers.push(form, `/home/${name}`)
+    await rig.controller.run('export-session')
+    await rig.settle()
+    expect(rig.editor.shown).toContainEqual({ kind: 'save', value: expect.objectContaining({ name }) as unknown })
+    expect(new TextDecoder().decode(rig.editor.files.get(`/home/${name}`))).toBe(content)
+    expect(rig.state().notices).toMatchObject([{ text: `Saved to /home/${name}.` }])
+  })
+  it('saves nothing when the person backs out', async () => {
+    const rig = await opened()
+    await rig.controller.run('export-session')
+    rig.editor.answers.push('whole')
+    await rig.controller.run('export-session')
+    expect([rig.editor.files.size, rig.state().notices]).toEqual([0, []])
+  })
+  it('opens what was imported', async () => {
+    const rig = await opened()
+    rig.editor.files.set('a.zip', new Uint8Array([1]))
+    rig.editor.answers.push('a.zip')
+    await rig.controller.run('import-session')
+    await rig.settle()
+    expect(rig.state().session?.id).toBe('imported')
+  })
   it('archives and brings back', async () => {
     const rig = await opened()
     await rig.say({ type: 'session-archive', id: 'a', isArchived: true })

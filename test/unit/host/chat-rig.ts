@@ -256,6 +256,17 @@ export async function chatRig(options: RigOptions = {}) {
         return text.includes('@changes') ? [{ type: 'text', text }, { type: 'text', text: 'the diff', source: { kind: 'plugin', plugin: 'references' } }] : [{ type: 'text', text }]
       },
     },
+    sessionArchives: {
+      plan: async (id: string) => ({ sessionIds: [id], name: 'talk' }),
+      async *export(_plan: unknown, { isRedacted }: { readonly isRedacted: boolean }) {
+        yield new TextEncoder().encode(isRedacted ? 'zip masked' : 'zip whole')
+      },
+      markdown: async (_id: string, { isRedacted }: { readonly isRedacted: boolean }) => (isRedacted ? 'document masked' : 'document'),
+      async import() {
+        stored.set('imported', [])
+        return ['imported']
+      },
+    },
     settings,
     tools: { get: () => undefined },
   } as unknown as ChatServices
