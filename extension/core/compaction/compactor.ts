@@ -37,6 +37,8 @@ export interface CompactionRun {
   readonly config: CallConfiguration
   readonly info: ModelInfo
   readonly policy: CompactionPolicy
+  /** Tokens of what is about to come in. */
+  readonly incoming: number
   readonly signal: AbortSignal
   readonly sourceCommandId?: string | undefined
 }
@@ -70,16 +72,22 @@ export async function makeRoom(parts: CompactorParts, run: CompactionRun): Promi
   return replaceBySummary(parts, { ...run, newest, situation })
 }
 
-/** Old results first; after an overflow that nothing else can help against, all of them, and then further. */
-function prune(session: Session, { policy, cause }: CompactionRun, { units, cut }: Situation): number {
-  const results = pruneResults(session, policy.prune, units[cut]?.start)
-  if (results > 0 || cut > 0 || cause !== 'overflow') return results
-  return pruneResults(session, policy.prune) || pruneResults(session, tightCaps)
+/**
+ * Old results first. The newest ones too when they alone fill half of the room, or when an overflow leaves nothing to summarise; then,
+ * if that shortens nothing, further than the settings say.
+ */
+function prune(session: Session, run: CompactionRun, before: Situation): number {
+  const { policy, cause } = run
+  const { units, cut, room, scale } = before
+  const isLast = cause === 'overflow' && !isWorthIt(run, before)
+  const kept = scale * units.slice(cut).reduce((sum, { tokens }) => sum + tokens, 0)
+  const results = pruneResults(session, policy.prune, isLast || kept > room / 2 ? undefined : units[cut]?.start)
+  return results === 0 && isLast ? pruneResults(session, tightCaps) : results
 }
 
-function isRelieved(session: Session, { policy }: CompactionRun, { used, projected, room }: Situation): boolean {
+function isRelieved(session: Session, { policy, incoming }: CompactionRun, { used, projected, room }: Situation): boolean {
   const left = pressureOf(session).projectedTokens / Math.max(1, projected)
-  return used * left <= room * policy.thresholdRatio * relief
+  return used * left + incoming <= room * policy.thresholdRatio * relief
 }
 
 function isWorthIt({ cause }: CompactionRun, { units, cut, surface, room, scale }: Situation): boolean {

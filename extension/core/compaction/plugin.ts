@@ -122,7 +122,7 @@ class CompactionDriver implements Compaction {
           const info = await this.#infoOf(record, config)
           const signals = [closing, controller.signal, this.#closing.signal, ...(signal ? [signal] : [])]
           const outcome = await this.#run({
-            agent, cause: 'manual', turn: null, config, info, sourceCommandId, policy: this.#policyOf(config), signal: AbortSignal.any(signals),
+            agent, cause: 'manual', turn: null, incoming: 0, config, info, sourceCommandId, policy: this.#policyOf(config), signal: AbortSignal.any(signals),
           })
           record.failedAt = null
           return outcome
@@ -157,7 +157,7 @@ class CompactionDriver implements Compaction {
   }
 
   /** Never throws: what cannot be done is said in the log, and the step goes on. */
-  async #relieve(place: Pick<CompactionRun, 'agent' | 'turn' | 'signal' | 'config' | 'policy'> & { readonly incoming: number }): Promise<void> {
+  async #relieve(place: Omit<CompactionRun, 'cause' | 'info'>): Promise<void> {
     const { agent, signal, config, policy, incoming } = place
     const record = this.#recordOf(agent)
     try {
@@ -194,7 +194,7 @@ class CompactionDriver implements Compaction {
       if (!policy.isAuto || record.overflow.retries >= policy.maxOverflowRetries) return false
       record.overflow.retries++
       const info = await orAbort(this.#infoOf(record, config), signal)
-      await this.#run({ agent, cause: 'overflow', turn, config, info, policy, signal: AbortSignal.any([signal, this.#closing.signal]) })
+      await this.#run({ agent, cause: 'overflow', turn, incoming: 0, config, info, policy, signal: AbortSignal.any([signal, this.#closing.signal]) })
       record.failedAt = null
     } catch (error) {
       if (signal.aborted) return false

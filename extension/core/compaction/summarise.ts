@@ -145,7 +145,7 @@ async function answerTo(parts: SummaryParts, messages: readonly Message[]): Prom
     if (failure.code === 'CONTEXT_WINDOW_EXCEEDED') return { kind: 'too-long', failure, usage }
     const delayMs = outcome.isUseless ? 0 : delayFor(retryPolicy, { failure, retry, chance: 0.5 })
     if (retry > retries || delayMs === null) throw summaryFailed(failure.message)
-    if (!(await waited(clock, delayMs, signal))) throw compactionCancelled()
+    if (delayMs > 0 && !(await waited(clock, delayMs, signal))) throw compactionCancelled()
   }
 }
 

@@ -67,7 +67,7 @@ const wordsOf = ({ content }: Message) => content.map((block) => (block.type ===
 const ofType = <T extends SessionEvent['type']>(events: readonly SessionEvent[], type: T) => events.filter((event) => event.type === type) as unknown as readonly SessionEvent<T>[]
 
 describe('a talk of 2 000 steps with a model of 64 000 tokens', () => {
-  it('always fits, keeps the goal and the last ten reads, and shrinks with each compaction', { timeout: 60_000 }, async () => {
+  it('always fits, keeps the goal and the last ten reads, and shrinks with each compaction', { timeout: 240_000 }, async () => {
     application = await wholeApplication({
       settings: { 'model.provider': 'scripted', 'model.name': 'm1', 'agent.maxStepsPerTurn': 0 },
     })
