@@ -37,7 +37,7 @@ async function start(answers: readonly ScriptedAnswer[], options: Omit<LoopRigOp
     ...options,
     prepare(ctx, kernel) {
       options.prepare?.(ctx, kernel)
-      ctx.plugin(compactionPlugin({ clock: createManualClock(), machine: createFakeMachine(), logger: { debug() {}, info() {}, warn: (message, facts) => void started.push(`warning ${String(facts?.['code'] ?? message)}`), error() {} }, dispatch: kernel.dispatch, blobs: createMemoryBlobStore() }))
+      ctx.plugin(compactionPlugin({ clock: createManualClock(), machine: createFakeMachine(), logger: { debug() {}, info() {}, warn: (message, facts) => void started.push(`warning ${JSON.stringify(facts?.['code'] ?? message)}`), error() {} }, dispatch: kernel.dispatch, blobs: createMemoryBlobStore() }))
       ctx.on('agent/session-start', (_agent, source) => void started.push(source))
     },
   })
@@ -101,7 +101,7 @@ describe('pressure', () => {
     const rig = await filled([failed, say('Still here.')])
     const before = shown(rig.session)
     await rig.ask(words(2_000, 'd'))
-    expect([codes(rig.session), reasons(rig.session).at(-1), rig.started.slice(1)]).toEqual([['summary'], 'completed', ['warning summary']])
+    expect([codes(rig.session), reasons(rig.session).at(-1), rig.started.slice(1)]).toEqual([['summary'], 'completed', ['warning "summary"']])
     expect(shown(rig.session).slice(0, before.length)).toEqual(before)
   })
 
@@ -413,7 +413,7 @@ describe('while a summary is made', () => {
 })
 
 describe('by request of a person', () => {
-  it('it has no turn and is on the disk at the end', async () => {
+  it('has no turn and is on the disk at the end', async () => {
     const rig = await filled([say('Summary.')])
     const outcome = await rig.ctx.compaction.compact(rig.agent, { sourceCommandId: 'k' })
     expect(outcome).toMatchObject({ kind: 'summarised', summarySeq: ofType(rig.session, 'compaction/summary')[0]!.seq })
