@@ -23,6 +23,7 @@ import './styles/cards.css'
 import './styles/docks.css'
 import './styles/composer.css'
 import './styles/completions.css'
+import './styles/rules.css'
 import './styles/sessions.css'
 
 const SAVE_AFTER_MS = 250

@@ -31,6 +31,9 @@ import { seqOfRow } from './fork-points.ts'
 import { referenceCompletions } from './reference-completions.ts'
 import { settingProblems } from './setting-problems.ts'
 import { SessionTranscripts } from './session-transcripts.ts'
+import { editableText, editedArguments } from './approval-edits.ts'
+import { createPermissionChoice } from './permission-choice.ts'
+import { createRulesPage } from './rules-page.ts'
 import { createPresetChoice } from './preset-choice.ts'
 import { statusOf } from './status.ts'
 import type { ViewChannel } from './view-channel.ts'
@@ -55,6 +58,8 @@ export type ChatCommand =
   | 'choose-preset'
   | 'copy-preset'
   | 'choose-permission'
+  | 'show-permissions'
+  | 'toggle-plan'
   | 'set-api-key'
   | 'check-connection'
   | 'approvals'
@@ -85,12 +90,13 @@ interface Shown extends ShownSession {
 interface NextSession {
   readonly preset: string | null
   readonly permission: ComposerView['permission'] | null
+  readonly isPlanning: boolean
   readonly options: AgentOptions | null
   /** It takes the place of one that was cleared. */
   readonly isCleared: boolean
 }
 
-const noChoices: NextSession = { preset: null, permission: null, options: null, isCleared: false }
+const noChoices: NextSession = { preset: null, permission: null, isPlanning: false, options: null, isCleared: false }
 
 /**
  * Behind every page of the chat: turns the person's intents into calls of the services, and what happens into view state.
@@ -107,6 +113,8 @@ export class ChatController {
   readonly #chooser: ModelChooser
   readonly #hookReview: ReturnType<typeof createHookReview>
   readonly #presetChoice: ReturnType<typeof createPresetChoice>
+  readonly #permissionChoice: ReturnType<typeof createPermissionChoice>
+  readonly #rulesPage: ReturnType<typeof createRulesPage>
   readonly #artifacts: Artifacts
   readonly #firstRun: FirstRun
   readonly #prompts: ApprovalPrompts
@@ -146,6 +154,7 @@ export class ChatController {
         tasks: null,
         sessions: [],
         notices: [],
+        rules: null,
         isTrusted: capabilities.workspace.isTrusted(),
       },
       onError,
@@ -179,6 +188,8 @@ export class ChatController {
       use: (picked) => this.#useModel(picked),
       onError,
     })
+    this.#permissionChoice = createPermissionChoice({ permissions: services.permissions, plan: services.plan, editor, l10n })
+    this.#rulesPage = createRulesPage({ permissions: services.permissions, l10n })
     this.#artifacts = new Artifacts({ editor, blobs: capabilities.blobs, l10n })
     this.completions = new Completions(onError)
     this.completions.provide('@', referenceCompletions({ references: services.references, l10n, clock }))
@@ -217,7 +228,8 @@ export class ChatController {
       questions.attach(),
       approvals.onDidChange(() => this.#refreshWaiting()),
       questions.onDidChange(() => this.#refreshWaiting()),
-      this.#services.permissions.onDidChange(() => this.#refreshComposer()),
+      this.#services.permissions.onDidChange(() => this.#permissionsChanged()),
+      this.#services.plan.onDidChange(() => this.#refreshComposer()),
       projections.onDidChange(({ sessionId, key, value }) => {
         if (key === 'todos' && sessionId === this.#shown?.session.id) this.#model.set('tasks', tasksView(value))
         if (key === 'title') this.#refreshSoon()
@@ -360,6 +372,12 @@ export class ChatController {
         return
       case 'choose-permission':
         await this.#pickPermission()
+        return
+      case 'show-permissions':
+        this.#showRules(true)
+        return
+      case 'toggle-plan':
+        this.#togglePlan()
         return
       case 'set-api-key':
         await this.#setKey()
@@ -512,6 +530,14 @@ export class ChatController {
       case 'pick-permission':
         await this.#pickPermission()
         return
+      case 'rules-show':
+      case 'rules-close':
+        this.#showRules(message.type === 'rules-show')
+        return
+      case 'rule-revoke':
+        await this.#rulesPage.revoke(shown?.session.id, message.id)
+        this.#showRules(true)
+        return
       case 'manage-trust':
         await this.#world.editor.manageTrust()
         return
@@ -603,6 +629,7 @@ export class ChatController {
     if (choices.permission !== null && choices.permission !== this.#services.permissions.modeOf(agent.id)) {
       this.#services.permissions.select(agent.id, choices.permission)
     }
+    if (choices.isPlanning) this.#services.plan.enter(agent)
     this.#next = noChoices
     this.#drafts.set(null, '')
     await this.#show(agent.session, agent)
@@ -810,38 +837,31 @@ export class ChatController {
   }
 
   async #pickPermission(): Promise<void> {
-    const { editor, l10n } = this.#world
-    const { t } = l10n
-    const current = this.#permission()
-    const picked = await editor.pick({
-      title: t('What may Bosun do?'),
-      items: [
-        { id: 'read-only', label: t('Read only'), detail: t('Reads and searches. Changes nothing.'), isCurrent: current === 'read-only' },
-        {
-          id: 'workspace-write',
-          label: t('Ask'),
-          detail: t('Changes files of this workspace, and asks before anything risky.'),
-          isCurrent: current === 'workspace-write',
-        },
-        {
-          id: 'danger-full-access',
-          label: t('Full access'),
-          detail: t('Changes any file and runs any command without asking.'),
-          isCurrent: current === 'danger-full-access',
-        },
-      ],
-    })
-    if (!isPermission(picked) || picked === current) return
-    const isSure =
-      picked !== 'danger-full-access' ||
-      (await editor.confirm({
-        text: t('Let Bosun do everything without asking?'),
-        detail: t('It can then change and delete any file you can, and run any command. What is done cannot always be undone.'),
-        yes: t('Full access'),
-      }))
-    if (!isSure) return
-    if (this.#shown?.agent != null) this.#services.permissions.select(this.#shown.session.id, picked)
-    else this.#next = { ...this.#next, permission: picked }
+    const picked = await this.#permissionChoice.pick({ mode: this.#permission(), isPlanning: this.#isPlanning() })
+    if (picked === 'rules') this.#showRules(true)
+    if (picked === null || picked === 'rules') return
+    if (this.#shown?.agent != null) this.#permissionChoice.apply(this.#shown.agent, picked)
+    else this.#next = { ...this.#next, permission: picked.mode, isPlanning: picked.isPlanning }
+    this.#refreshComposer()
+  }
+
+  #togglePlan(): void {
+    if (this.#shown?.agent != null) this.#permissionChoice.togglePlan(this.#shown.agent)
+    else this.#next = { ...this.#next, isPlanning: !this.#next.isPlanning }
+    this.#refreshComposer()
+  }
+
+  #isPlanning(): boolean {
+    if (this.#shown === null) return this.#next.isPlanning
+    return this.#services.plan.pending(this.#shown.session) ?? this.#services.plan.isActive(this.#shown.session)
+  }
+
+  #showRules(isOpen: boolean): void {
+    this.#model.set('rules', isOpen ? this.#rulesPage.view(this.#shown?.session.id) : null)
+  }
+
+  #permissionsChanged(): void {
+    if (this.#model.get('rules') !== null) this.#showRules(true)
     this.#refreshComposer()
   }
 
@@ -909,8 +929,9 @@ export class ChatController {
       approvals.answer(message.id, { outcome: 'rejected', ...(message.note === undefined ? {} : { note: message.note }) })
       return
     }
-    const always = approvals.pending().find(({ id }) => id === message.id)?.details?.always ?? []
-    const answer = message.always === undefined ? ({ outcome: 'allowed-once' } as const) : alwaysAnswer(always, message.always)
+    const request = approvals.pending().find(({ id }) => id === message.id)
+    const edited = request === undefined || message.edited === undefined ? null : editedArguments(this.#services.permissions, request, message.edited)
+    const answer = message.always === undefined ? ({ outcome: 'allowed-once', ...(edited !== null && { arguments: edited }) } as const) : alwaysAnswer(request?.details?.always ?? [], message.always)
     if (answer !== null) approvals.answer(message.id, answer)
   }
 
@@ -953,6 +974,7 @@ export class ChatController {
   #approvalView(request: ApprovalRequest) {
     const isElsewhere = request.agent.id !== this.#shown?.session.id
     return approvalView(request, {
+      editable: editableText(this.#services.permissions, request),
       find: this.#findPresenters(request.agent.id),
       l10n: this.#world.l10n,
       who: isElsewhere ? this.#titleOf(request.agent.session) : null,
@@ -1112,6 +1134,7 @@ export class ChatController {
       preset: this.#preset(),
       presets: this.#services.presets.list().flatMap(({ problem, ...preset }) => (problem === undefined ? [preset] : [])),
       permission: this.#permission(),
+      ...(this.#isPlanning() && { isPlanning: true as const }),
       model,
     })
     this.#refreshSession()
@@ -1218,9 +1241,6 @@ export class ChatController {
 
 /** Native lists and notifications draw no code marks. */
 const plainText = (text: string) => text.replaceAll('`', '')
-
-const isPermission = (value: string | null): value is ComposerView['permission'] =>
-  value === 'read-only' || value === 'workspace-write' || value === 'danger-full-access'
 
 const writerOf = ({ writer }: Session) => (writer === undefined ? '' : `${writer.host}, process ${writer.pid}`)
 

@@ -28,6 +28,7 @@ import type {} from '../core/tools/service.ts'
 import type {} from '../features/hooks/events.ts'
 import type {} from '../features/hooks/service.ts'
 import type {} from '../features/instructions/service.ts'
+import type {} from '../features/plan/service.ts'
 import type {} from '../features/questions/service.ts'
 import type {} from '../features/references/service.ts'
 
@@ -58,6 +59,7 @@ export const chatServices = [
   'modelProblems',
   'models',
   'permissions',
+  'plan',
   'presets',
   'projections',
   'questions',

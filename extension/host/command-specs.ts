@@ -29,6 +29,8 @@ export const commandSpecs: readonly CommandSpec[] = [
   { id: 'choosePreset', title: 'Choose Preset…', icon: 'tools', target: { chat: 'choose-preset' }, viewTitle: '2_choose@2' },
   { id: 'copyPreset', title: 'Copy Preset…', icon: 'copy', target: { chat: 'copy-preset' } },
   { id: 'choosePermission', title: 'Choose Permissions…', icon: 'shield', target: { chat: 'choose-permission' }, viewTitle: '2_choose@3' },
+  { id: 'showPermissions', title: 'Show Permission Rules', icon: 'law', target: { chat: 'show-permissions' }, viewTitle: '2_choose@6' },
+  { id: 'togglePlan', title: 'Toggle Plan Mode', icon: 'checklist', target: { chat: 'toggle-plan' } },
   { id: 'setApiKey', title: 'Set API Key…', icon: 'key', target: { chat: 'set-api-key' }, viewTitle: '2_choose@4' },
   { id: 'checkConnection', title: 'Check Connection', icon: 'plug', target: { chat: 'check-connection' }, viewTitle: '2_choose@5' },
   { id: 'renameSession', title: 'Rename Session…', icon: 'edit', target: { chat: 'rename-session' }, viewTitle: '3_session@1' },

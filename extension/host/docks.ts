@@ -11,7 +11,7 @@ import { presentCall, type FindPresenters } from './present-tool.ts'
 /** An approval as the person sees it: the effect first, in words, also where the policy gave none. */
 export function approvalView(
   request: ApprovalRequest,
-  context: { readonly find: FindPresenters; readonly l10n: Localization; readonly who: string | null },
+  context: { readonly find: FindPresenters; readonly l10n: Localization; readonly who: string | null; readonly editable: string | null },
 ): ApprovalView {
   const card = request.arguments === undefined ? null : presentCall(context.find, request.toolName, request.arguments)
   return {
@@ -23,6 +23,7 @@ export function approvalView(
     card,
     always: request.details?.always?.map(({ label }) => label) ?? [],
     who: context.who,
+    ...(context.editable !== null && { editable: context.editable }),
   }
 }
 

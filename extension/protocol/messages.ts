@@ -69,7 +69,7 @@ export type ViewMessage =
   | { readonly type: 'queue-edit'; readonly id: string; readonly text: string }
   | { readonly type: 'queue-delete'; readonly id: string }
   | { readonly type: 'queue-steer'; readonly id: string }
-  | { readonly type: 'approval'; readonly id: string; readonly answer: 'allow' | 'deny'; readonly always?: number; readonly note?: string }
+  | { readonly type: 'approval'; readonly id: string; readonly answer: 'allow' | 'deny'; readonly always?: number; readonly note?: string; readonly edited?: string }
   | {
       readonly type: 'question'
       readonly id: string
@@ -97,6 +97,9 @@ export type ViewMessage =
   | { readonly type: 'pick-model' }
   | { readonly type: 'pick-preset' }
   | { readonly type: 'pick-permission' }
+  | { readonly type: 'rules-show' }
+  | { readonly type: 'rules-close' }
+  | { readonly type: 'rule-revoke'; readonly id: string }
   | { readonly type: 'manage-trust' }
   | { readonly type: 'open-settings' }
   /** The session's event log, in a read-only editor. */

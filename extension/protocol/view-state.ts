@@ -13,7 +13,26 @@ export interface ViewState {
   readonly tasks: readonly TaskView[] | null
   readonly sessions: readonly SessionListItem[]
   readonly notices: readonly NoticeView[]
+  /** The page of rules over the chat; null while it is closed. */
+  readonly rules: RulesPageView | null
   readonly isTrusted: boolean
+}
+
+export interface RulesPageView {
+  readonly rules: readonly RuleView[]
+}
+
+/** One standing answer of the person. */
+export interface RuleView {
+  readonly id: string
+  readonly decision: 'allow' | 'ask' | 'deny'
+  readonly scope: 'session' | 'workspace' | 'always' | 'workspace-settings'
+  /** What it speaks of: "Commands that begin with `npm test`". */
+  readonly text: string
+  /** The folder it holds in; null: everywhere. */
+  readonly folder: string | null
+  /** How often it had a say in this session. */
+  readonly uses: number
 }
 
 export interface SessionView {
@@ -164,6 +183,8 @@ export interface ComposerView {
   readonly preset: string
   readonly presets: readonly { readonly id: string; readonly name: string; readonly description: string }[]
   readonly permission: 'read-only' | 'workspace-write' | 'danger-full-access'
+  /** Whatever the permissions say, nothing is changed. */
+  readonly isPlanning?: true
   readonly model: ModelChoiceView | null
   /** What sends: Enter (then Shift+Enter breaks the line), or Ctrl+Enter. Enter when absent. */
   readonly sendKey?: 'enter' | 'mod-enter'
@@ -187,6 +208,8 @@ export interface ApprovalView {
   readonly card: ToolCallView | null
   /** What "Always allow…" may mean, in words; the index answers. */
   readonly always: readonly string[]
+  /** What the person may change before they allow it: the command, or the text of the edit. */
+  readonly editable?: string
   readonly who: string | null
 }
 

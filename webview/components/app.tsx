@@ -9,6 +9,7 @@ import { QueueDock } from './docks/queue-dock.tsx'
 import { TasksDock } from './docks/tasks-dock.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
 import { Header } from './header.tsx'
+import { RulesPage } from './rules-page.tsx'
 import { SessionList } from './session-list.tsx'
 import { Transcript } from './transcript.tsx'
 import { Welcome } from './welcome.tsx'
@@ -62,6 +63,7 @@ function Chat() {
               <Composer />
             </div>
             {isSessionListOpen.value && <SessionList />}
+            <RulesPage />
           </main>
         </>
       )}

@@ -168,12 +168,14 @@ const permissions = {
   'danger-full-access': { icon: 'unlock', text: 'Full access', title: 'Bosun does everything without asking' },
 } as const
 
+const planning = { icon: 'checklist', text: 'Plan', title: 'Bosun explores and plans, and changes nothing until you leave plan mode' } as const
+
 /** What answers, in which way, and what it may do. */
 function Chips() {
   const { store, actions } = useApp()
-  const { preset, presets, model, permission } = store.state.composer.value
+  const { preset, presets, model, permission, isPlanning } = store.state.composer.value
   const presetView = presets.find(({ id }) => id === preset)
-  const shown = permissions[permission]
+  const shown = isPlanning === true ? planning : permissions[permission]
   return (
     <span class="chips">
       <Chip text={presetView?.name ?? preset} name={t('Preset: {0}', presetView?.name ?? preset)} title={presetView?.description} onPress={actions.pickPreset} />
@@ -185,7 +187,7 @@ function Chips() {
         canShrink
         onPress={actions.pickModel}
       />
-      <Chip icon={shown.icon} text={t(shown.text)} name={t('Permissions: {0}', t(shown.text))} title={t(shown.title)} isWarning={permission === 'danger-full-access'} onPress={actions.pickPermission} />
+      <Chip icon={shown.icon} text={t(shown.text)} name={t('Permissions: {0}', t(shown.text))} title={t(shown.title)} isWarning={permission === 'danger-full-access' && isPlanning !== true} onPress={actions.pickPermission} />
     </span>
   )
 }

@@ -52,6 +52,7 @@ const emptyState: Omit<ViewState, 'transcript'> = {
   tasks: null,
   sessions: [],
   notices: [],
+  rules: null,
   isTrusted: true,
 }
 

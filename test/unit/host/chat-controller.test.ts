@@ -285,6 +285,15 @@ describe('approvals', () => {
     expect(rig.calls.at(-1)).toEqual(['approval', 'q1', { outcome: 'rejected', note: 'Use pnpm.' }])
   })
 
+  it('run what the person wrote instead', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    await rig.askApproval({ details, arguments: { command: 'npm i', description: 'x' } })
+    expect(rig.state().approvals[0]?.editable).toBe('npm i')
+    await rig.say({ type: 'approval', id: 'q1', answer: 'allow', edited: 'npm ci' })
+    expect(rig.calls.at(-1)).toEqual(['approval', 'q1', { outcome: 'allowed-once', arguments: { command: 'npm ci', description: 'x' } }])
+  })
+
   it('raise no notification when the person turned them off, and none offers a rule that is not there', async () => {
     const off = await chatRig({ ...keyed, settings: { 'notifications.whenHidden': [] } })
     await off.send('go')
@@ -478,6 +487,27 @@ describe('presets and permissions', () => {
     rig.editor.answers.push('danger-full-access', true)
     await rig.say({ type: 'pick-permission' })
     expect(rig.modeOf('s1')).toBe('danger-full-access')
+  })
+
+  it('a plan that is chosen before the first message holds for it, and is left from the same list', async () => {
+    const rig = await chatRig(keyed)
+    rig.editor.answers.push('plan')
+    await rig.say({ type: 'pick-permission' })
+    expect(rig.state().composer).toMatchObject({ permission: 'workspace-write', isPlanning: true })
+    await rig.send('go')
+    expect(rig.state().composer.isPlanning).toBe(true)
+    rig.editor.answers.push('workspace-write')
+    await rig.say({ type: 'pick-permission' })
+    expect(rig.state().composer.isPlanning).toBeUndefined()
+  })
+
+  it('the page of rules opens from the list, and closes', async () => {
+    const rig = await chatRig(keyed)
+    rig.editor.answers.push('rules')
+    await rig.say({ type: 'pick-permission' })
+    expect(rig.state().rules).toEqual({ rules: [] })
+    await rig.say({ type: 'rules-close' })
+    expect(rig.state().rules).toBeNull()
   })
 
   it('say why a preset cannot be chosen', async () => {

@@ -1,3 +1,4 @@
+import { effectOf, ownEffects } from '../../../extension/core/policy/tool-effects.ts'
 import { fillIn } from '../../../extension/base/fill-in.ts'
 import type { Json } from '../../../extension/base/json.ts'
 import { CommandError } from '../../../extension/core/commands/command.ts'
@@ -70,6 +71,7 @@ export async function chatRig(options: RigOptions = {}) {
   let approvals: ApprovalRequest[] = []
   let questions: PendingQuestions[] = []
   const modes = new Map<string, SandboxMode>()
+  const planning = new Set<string>()
   let attached = 0
   /** The session that waits for a retry. */
   let waits: string | null = null
@@ -192,6 +194,17 @@ export async function chatRig(options: RigOptions = {}) {
       modeOf: (id: string) => modes.get(id) ?? 'workspace-write',
       defaultMode: () => (isTrusted ? 'workspace-write' : 'read-only'),
       select: (id: string, mode: SandboxMode) => void modes.set(id, mode),
+      presetOf: (id: string) => modes.get(id) ?? 'workspace-write',
+      rules: () => [],
+      uses: () => new Map(),
+      effectOf: (tool: string, args: Json) => effectOf(ownEffects.get(tool), args),
+      onDidChange: () => () => {},
+    },
+    plan: {
+      isActive: ({ id }: { readonly id: string }) => planning.has(id),
+      pending: () => null,
+      enter: ({ id }: { readonly id: string }) => !planning.has(id) && planning.add(id) !== undefined,
+      leave: ({ id }: { readonly id: string }) => planning.delete(id),
       onDidChange: () => () => {},
     },
     presets: {

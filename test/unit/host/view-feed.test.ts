@@ -19,6 +19,7 @@ const side: SideState = {
   tasks: null,
   sessions: [],
   notices: [],
+  rules: null,
   isTrusted: true,
 }
 
@@ -194,6 +195,9 @@ describe('messages of a page', () => {
     [{ type: 'send', id: 's1', text: 'hi', target: 'next-turn' }],
     [{ type: 'approval', id: 'a', answer: 'allow', always: 0 }],
     [{ type: 'approval', id: 'a', answer: 'deny', note: 'not now' }],
+    [{ type: 'approval', id: 'a', answer: 'allow', edited: 'ls' }],
+    [{ type: 'rules-show' }],
+    [{ type: 'rule-revoke', id: 'a' }],
     [{ type: 'question', id: 'q', answers: null }],
     [{ type: 'question', id: 'q', answers: [{ id: '1', selected: ['A'], custom: 'or B' }] }],
     [{ type: 'open-location', location: { path: 'a.ts', line: 3 } }],

@@ -1,6 +1,6 @@
 import type { ToolCallView, ToolResultView } from '../../../extension/protocol/cards.ts'
 import type { CompletionItem } from '../../../extension/protocol/messages.ts'
-import type { ComposerView, PromptRow, ReasoningRow, Row, SessionView, TextRow, ToolRow, TurnEndRow, UsageView, ViewState } from '../../../extension/protocol/view-state.ts'
+import type { ComposerView, PromptRow, ReasoningRow, Row, RuleView, SessionView, TextRow, ToolRow, TurnEndRow, UsageView, ViewState } from '../../../extension/protocol/view-state.ts'
 
 /** A moment that all fixtures agree on. */
 export const now = Date.UTC(2026, 2, 29, 10, 0, 0)
@@ -37,6 +37,7 @@ export const baseState: ViewState = {
   tasks: null,
   sessions: [],
   notices: [],
+  rules: null,
   isTrusted: true,
 }
 
@@ -251,6 +252,20 @@ const otherCards = (): readonly Row[] => [
 
 const approval = { id: 'a1', callId: 'c1', tool: 'bash', effect: 'Run git push to origin', why: 'No rule allows commands that reach the network.', card: { card: 'terminal', title: 'git push origin fix-date-test', cwd: 'web' }, always: ['git push … in this workspace', 'git … in this workspace'], who: null } as const
 
+const rule = (text: string, scope: RuleView['scope'], more: Partial<RuleView> = {}): RuleView => ({ id: `${scope} ${text}`, decision: 'allow', scope, text, folder: null, uses: 0, ...more })
+const someRules: readonly RuleView[] = [
+  rule('Changing files in `**`', 'session', { folder: '/home/ada/calendar', uses: 12 }),
+  rule('Commands that begin with `npm test`', 'workspace', { folder: '/home/ada/calendar', uses: 4 }),
+  rule('Commands that read from `docs.example.com`', 'always', { uses: 1 }),
+  rule('The command `node scripts/generate-calendar-fixtures.mjs --zone=UTC --years=2020..2030`', 'always'),
+  rule('Commands that begin with `npm publish`', 'always', { decision: 'deny' }),
+  rule('Changing files in `migrations/**`', 'workspace-settings', { decision: 'ask' }),
+]
+const explained = () => [
+  prompt('Run the tests.'),
+  tool('bash', { card: 'terminal', title: 'npm test -- date' }, { card: 'terminal', output: ' Tests  12 passed\n', exitCode: 0, durationMs: 3_200 }, { endedAt: now, policy: 'By your rule `allow bash npm test …` (this workspace).' }),
+]
+
 /** Every state of the chat that is designed for. */
 export const fixtures: Readonly<Record<string, Fixture>> = {
   'menu-references': { state: withRows(turn()), typed: 'The test fails on CI only, see @dat', completions: someReferences },
@@ -315,6 +330,14 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
       ],
     }),
   },
+  'approval-edit': { state: withRows(turn(), { session: { ...session, status: 'waiting' }, approvals: [{ ...approval, editable: 'git push origin fix-date-test' }] }), press: ['Edit…'] },
+  planning: { state: withRows(turn(), { composer: { ...composer, isPlanning: true } }) },
+  'call-explained': (() => {
+    const rows = explained()
+    return opened(rows, [1])
+  })(),
+  rules: { state: withRows(turn(), { rules: { rules: someRules } }) },
+  'rules-empty': { state: withRows(turn(), { rules: { rules: [] } }) },
   'approval-deny': { state: withRows(turn(), { session: { ...session, status: 'waiting' }, approvals: [approval] }), press: ['Say why not'] },
   question: {
     state: withRows(turn(), {

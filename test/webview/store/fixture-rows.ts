@@ -39,6 +39,7 @@ export const viewState = (rows: readonly Row[], more: Partial<ViewState> = {}, w
   tasks: null,
   sessions: [],
   notices: [],
+  rules: null,
   isTrusted: true,
   ...more,
 })

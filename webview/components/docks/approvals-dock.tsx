@@ -22,7 +22,7 @@ export function ApprovalsDock() {
   const equals = useComputed(() => (open === undefined ? [] : store.state.approvals.value.filter((other) => isSame(other, open)))).value
   if (open === undefined) return null
   const choose = (event: KeyboardEvent) => {
-    if (event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement || event.ctrlKey || event.metaKey || event.altKey) return
     const next = approvals[Number(event.key) - 1]
     if (next !== undefined) chosenId.value = next.id
   }
@@ -56,7 +56,8 @@ function Approval({ approval }: { readonly approval: ApprovalView }) {
   const { actions } = useApp()
   const isDenying = useSignal(false)
   const isChoosing = useSignal(false)
-  const { id, effect, why, who, card, always } = approval
+  const isEditing = useSignal(false)
+  const { id, effect, why, who, card, always, editable } = approval
   return (
     <div class="approval" data-card={card?.card ?? 'generic'} data-tool={approval.tool}>
       <div class="approval-head">
@@ -65,14 +66,16 @@ function Approval({ approval }: { readonly approval: ApprovalView }) {
           <Effect text={effect} />
         </span>
       </div>
-      {card !== null && <Means card={card} />}
+      {card !== null && !isEditing.value && <Means card={card} />}
       {(why !== '' || who !== null) && (
         <div class="approval-why" dir="auto">
           {who !== null && `${t('For {0}.', who)} `}
           <CodeText text={why} />
         </div>
       )}
-      {isDenying.value ? (
+      {isEditing.value && editable !== undefined ? (
+        <EditForm text={editable} onAllow={(text) => (text === editable ? actions.allowOnce(id) : actions.allowEdited(id, text))} onCancel={() => (isEditing.value = false)} />
+      ) : isDenying.value ? (
         <DenyForm onDeny={(note) => actions.deny(id, note)} onCancel={() => (isDenying.value = false)} />
       ) : (
         <div class="buttons">
@@ -98,6 +101,11 @@ function Approval({ approval }: { readonly approval: ApprovalView }) {
           <button type="button" class="button-secondary" onClick={() => actions.deny(id, '')}>
             {t('Deny')}
           </button>
+          {editable !== undefined && (
+            <button type="button" class="link" onClick={() => (isEditing.value = true)}>
+              {t('Edit…')}
+            </button>
+          )}
           <button type="button" class="link deny-why" onClick={() => (isDenying.value = true)}>
             {t('Say why not')}
           </button>
@@ -147,6 +155,40 @@ function Means({ card }: { readonly card: ToolCallView }) {
     default:
       return assertNever(card, 'card')
   }
+}
+
+/** The command or the new text, to be changed before it is allowed. */
+function EditForm({ text, onAllow, onCancel }: { readonly text: string; readonly onAllow: (text: string) => void; readonly onCancel: () => void }) {
+  const box = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => box.current?.focus(), [])
+  const allow = () => onAllow(box.current?.value ?? text)
+  return (
+    <form
+      class="edit-form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        allow()
+      }}
+      onKeyDown={(event) => {
+        const isSubmit = event.key === 'Enter' && (event.ctrlKey || event.metaKey)
+        if (!isSubmit && event.key !== 'Escape') return
+        event.stopPropagation()
+        event.preventDefault()
+        if (isSubmit) allow()
+        else onCancel()
+      }}
+    >
+      <textarea class="input edit-text" ref={box} dir="ltr" spellcheck={false} defaultValue={text} rows={Math.min(12, Math.max(2, text.split('\n').length))} aria-label={t('What will be run or written')} />
+      <div class="buttons">
+        <button type="submit" class="button-primary">
+          {t('Allow this once')}
+        </button>
+        <button type="button" class="button-secondary" onClick={onCancel}>
+          {t('Back')}
+        </button>
+      </div>
+    </form>
+  )
 }
 
 function DenyForm({ onDeny, onCancel }: { readonly onDeny: (note: string) => void; readonly onCancel: () => void }) {
