@@ -7,6 +7,7 @@ import type { Json } from './base/json.ts'
 import { compose } from './compose.ts'
 import type { Application, Capabilities } from './compose.ts'
 import { typedLine } from './core/commands/command-line.ts'
+import { english, pauseWords } from './core/cost/words.ts'
 import type { PauseCause, TurnEndReason } from './core/log/event.ts'
 import type { UserMessage } from './core/log/message.ts'
 import type { Agent } from './core/session/agent.ts'
@@ -289,19 +290,18 @@ function describeEnd(reason: TurnEndReason): string {
     case 'error':
       return `${reason.failure.code}: ${reason.failure.message}`
     case 'paused':
-      return pauseWords(reason)
+      return pauseText(reason)
     default:
       return reason.kind
   }
 }
 
-function pauseWords({ cap, limit, per, used = 0, next }: PauseCause): string {
-  if (cap === 'steps') return `a pause at the cap of ${limit} steps; continue with --resume`
-  const unit = (value: number) => (cap === 'cost' ? `$${value.toFixed(4)}` : `${value} tokens`)
-  const setting = `bosun.agent.${{ turn: `turn${cap === 'cost' ? 'Cost' : 'Token'}Limit`, session: cap === 'cost' ? 'costLimit' : 'tokenLimit', day: `day${cap === 'cost' ? 'Cost' : 'Token'}Limit` }[per ?? 'session']}`
-  const reached = `${unit(used)} of ${unit(limit)} a ${per ?? 'session'} are used`
-  const code = cap === 'cost' ? 'COST_LIMIT' : 'TOKEN_LIMIT'
-  return `${code}: ${reached}${next === undefined ? '' : `, and the next request alone would add ${unit(next)}`}; raise ${setting} to go on`
+/** A typed refusal: which limit it was, and the setting that raises it. */
+function pauseText(cause: PauseCause): string {
+  const { cap, per = 'session' } = cause
+  if (cap === 'steps') return `a pause at the cap of ${cause.limit} steps; continue with --resume`
+  const settings = cap === 'cost' ? { turn: 'turnCostLimit', session: 'costLimit', day: 'dayCostLimit' } : { turn: 'turnTokenLimit', session: 'tokenLimit', day: 'dayTokenLimit' }
+  return `${cap === 'cost' ? 'COST_LIMIT' : 'TOKEN_LIMIT'}: ${pauseWords(cause, english)} Raise bosun.agent.${settings[per]} to go on`
 }
 
 const userMessage = ({ machine }: Capabilities, text: string): UserMessage => ({

@@ -1,4 +1,5 @@
 import type { Capabilities } from './compose.ts'
+import { costCommand } from './core/cost/command.ts'
 import { costPlugin } from './core/cost/plugin.ts'
 import type { Kernel, Plugin } from './core/kernel/plugin.ts'
 import { createCommandsPlugin } from './core/commands/registry.ts'
@@ -79,6 +80,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     featureEvents,
     costPlugin({ clock, logger }),
     sessionArchivesPlugin({ events: world.events, blobs, clock, machine }),
+    costCommand({ now: () => clock.now() }),
     createCommandsPlugin({ dispatch, machine, logger }),
     titlesPlugin({ logger, clock, machine }),
     createToolsPlugin({ dispatch, randomId: () => machine.randomId(), order: setting('toolsOrder') }),

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const folders = ['extension/host', 'extension/platform/vscode']
-const files = ['extension/main.ts', 'extension/editor-root.ts']
+const files = ['extension/main.ts', 'extension/editor-root.ts', 'extension/core/cost/words.ts']
 
 /** Every English text that the extension asks translations for, sorted: `l10n/bundle.l10n.json`. */
 export async function localizedTexts(root: string): Promise<Readonly<Record<string, string>>> {

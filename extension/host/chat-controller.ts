@@ -3,6 +3,7 @@ import type { AttentionButton } from '../capabilities/attention.ts'
 import { typedLine } from '../core/commands/command-line.ts'
 import type { SessionEvent } from '../core/log/event.ts'
 import type { UserMessage } from '../core/log/message.ts'
+import { noCost } from '../core/cost/cost-projection.ts'
 import type { AgentOptions } from '../core/loop/points.ts'
 import type { ApprovalRequest } from '../core/policy/approval.ts'
 import type { Agent } from '../core/session/agent.ts'
@@ -36,6 +37,7 @@ import { createPermissionChoice } from './permission-choice.ts'
 import { createRulesPage } from './rules-page.ts'
 import { createPresetChoice } from './preset-choice.ts'
 import { statusOf } from './status.ts'
+import { costView, usageLines, windowView } from './usage-view.ts'
 import type { ViewChannel } from './view-channel.ts'
 import { createViewFeed } from './view-feed.ts'
 import type { ParsedMessage } from './view-messages.ts'
@@ -359,7 +361,7 @@ export class ChatController {
         this.#stop()
         return
       case 'continue':
-        this.#shown?.agent?.continueTurn()
+        if (this.#shown?.agent != null) this.#continue(this.#shown.agent)
         return
       case 'choose-model':
         await this.#pickModel()
@@ -445,7 +447,7 @@ export class ChatController {
         return
       case 'continue':
       case 'retry':
-        if (shown?.agent != null && !this.#services.retries.tryNow(shown.agent)) shown.agent.continueTurn()
+        if (shown?.agent != null && !this.#services.retries.tryNow(shown.agent)) this.#continue(shown.agent)
         return
       case 'draft':
         this.#keepDraft(message.text)
@@ -694,6 +696,7 @@ export class ChatController {
     this.#shown = { session, agent: session.access === 'write' ? agent : null, transcript }
     this.#notices.close('session')
     this.#noticeWriter()
+    this.#countStarted(session)
     await this.#world.memento.set(OPEN_SESSION_KEY, session.id)
     this.#refreshShown()
     this.#model.show(transcript)
@@ -1078,7 +1081,7 @@ export class ChatController {
             ...(shown.agent === null ? { writer: writerOf(shown.session) } : {}),
             status: this.#stateOf(shown.session.id),
             usage: shown.transcript.usage,
-            contextShare: shown.transcript.contextShare,
+            ...this.#usageOf(shown.session),
           }
     this.#model.set('session', view)
     const model = this.#model.get('composer').model
@@ -1091,11 +1094,37 @@ export class ChatController {
           model: model?.label ?? null,
           isScripted: model?.isScripted ?? false,
           contextShare: view?.contextShare ?? null,
+          details: usageLines(view?.window ?? null, view?.cost ?? null, this.#world.l10n),
           title: view?.title ?? null,
         },
         this.#world.l10n,
       ),
     )
+  }
+
+  /** What agents that it started cost in earlier windows is read behind the first look. */
+  #countStarted(session: Session): void {
+    this.#services.costs
+      .treeCost(session.id)
+      .then(() => (this.#shown?.session === session ? this.#refreshSession() : undefined))
+      .catch((error: unknown) => this.#logError(error))
+  }
+
+  #usageOf(session: Session): Pick<SessionView, 'contextShare' | 'window' | 'cost'> {
+    const { budgets, costs } = this.#services
+    const window = windowView(session.projections().values)
+    const own = costs.ownCost(session.id)?.total ?? noCost
+    return {
+      window,
+      contextShare: window === null || window.windowTokens === null || window.windowTokens <= 0 ? null : Math.min(1, window.usedTokens / window.windowTokens),
+      cost: costView(costs.knownTreeCost(session.id), own, budgets.uses(session), this.#world.l10n),
+    }
+  }
+
+  /** The person's own words to go on: a limit that stopped it is raised first. */
+  #continue(agent: Agent): void {
+    this.#services.budgets.goOn(agent.session)
+    agent.continueTurn()
   }
 
   #stateOf(sessionId: string): 'idle' | 'running' | 'waiting' {

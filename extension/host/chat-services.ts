@@ -11,6 +11,7 @@ import type { SettingsSource } from '../capabilities/settings-source.ts'
 import type { Workspace } from '../capabilities/workspace.ts'
 import type { Services } from '../core/kernel/plugin.ts'
 import type {} from '../core/commands/command.ts'
+import type {} from '../core/cost/plugin.ts'
 import type {} from '../core/log/event-types.ts'
 import type {} from '../core/loop/model-routes.ts'
 import type {} from '../core/loop/points.ts'
@@ -51,7 +52,9 @@ export interface ChatCapabilities {
 export const chatServices = [
   'agents',
   'approvals',
+  'budgets',
   'commands',
+  'costs',
   'eventTypes',
   'hooks',
   'instructions',

@@ -7,6 +7,8 @@ export interface StatusFacts {
   readonly model: string | null
   readonly isScripted: boolean
   readonly contextShare: number | null
+  /** What fills the window and what was paid, a line each. */
+  readonly details: readonly string[]
   readonly title: string | null
 }
 
@@ -24,6 +26,7 @@ export function statusOf(facts: StatusFacts, { t }: Localization): { readonly te
         : t('Ready'),
     ...(facts.model === null ? [] : [facts.isScripted ? t('Plays a script: {model}', { model: facts.model }) : t('Model: {model}', { model: facts.model })]),
     ...(share === null ? [] : [t('{share} of the model’s window in use', { share })]),
+    ...facts.details,
   ]
   return { text: [glyph, model, ...(share === null ? [] : [share])].join(' '), tooltip: lines.join('\n'), isWarning: facts.state === 'waiting' }
 }

@@ -19,6 +19,9 @@ import type {
 } from '../protocol/view-state.ts'
 import { ChangedFiles } from './changed-files.ts'
 import { cutMiddle } from './clamp-view.ts'
+import { formatDollars } from '../base/money.ts'
+import { addCosts, costOf, noCost, type CostSum } from '../core/cost/cost-projection.ts'
+import { amountWords, budgetWords, missWords, pauseWords, type Translate } from '../core/cost/words.ts'
 import { contextTitle, textOf } from './describe-context.ts'
 import { presentCall, presentResult, type FindPresenters } from './present-tool.ts'
 
@@ -63,8 +66,6 @@ export class Transcript {
   #step: OpenStep | null = null
   #turnNumber = 0
   #usage: UsageView = emptyUsage
-  #contextWindow: number | null = null
-  #contextTokens: number | null = null
   #changes: RowChange[] = []
   #isReplay = false
 
@@ -86,12 +87,6 @@ export class Transcript {
   /** Tokens, steps and turns of the whole session so far. */
   get usage(): UsageView {
     return this.#usage
-  }
-
-  /** How full the model's window was at the last answer; null while that is not known. */
-  get contextShare(): number | null {
-    if (this.#contextWindow === null || this.#contextTokens === null || this.#contextWindow <= 0) return null
-    return Math.min(1, this.#contextTokens / this.#contextWindow)
   }
 
   rows(from = 0, to = this.#rows.length): readonly Row[] {
@@ -157,7 +152,7 @@ export class Transcript {
     switch (event.type) {
       case 'turn/start':
         this.#turnNumber = event.data.turn
-        this.#turn = { startedAt: event.time, usage: { ...emptyUsage, turns: 1 }, changed: new ChangedFiles(), hasRows: false }
+        this.#turn = { startedAt: event.time, usage: { ...emptyUsage, turns: 1 }, cost: noCost, cacheMisses: [], changed: new ChangedFiles(), hasRows: false }
         return
       case 'step/start':
         this.#step = newStep()
@@ -224,8 +219,17 @@ export class Transcript {
       case 'command/done':
         this.#commandDone(event.data)
         return
-      case 'request/context':
-        this.#contextWindow = event.data.contextWindow ?? null
+      case 'cost/estimated':
+        this.#metered(event)
+        return
+      case 'budget/warned':
+        this.#notice(event, 'warning', this.#l10n.t('Close to a limit: {budget} are used.', { budget: budgetWords(event.data, this.#t) }))
+        return
+      case 'budget/unpriced':
+        this.#notice(event, 'warning', this.#l10n.t('What {model} costs is unknown, so the limit of money does not hold for it. Set a limit of tokens, or its price in bosun.model.facts.', { model: event.data.model }))
+        return
+      case 'budget/raised':
+        this.#notice(event, 'info', this.#l10n.t('You let it go on: {budget} now.', { budget: limitWords(event.data, this.#l10n) }))
         return
       case 'log/repaired':
         this.#notice(
@@ -545,6 +549,8 @@ export class Transcript {
       resumesAt: mayGoOnAt(data.reason, time),
       steps: turn.usage.steps,
       usage: turn.usage,
+      cost: turn.cost.requests === 0 ? null : amountWords(turn.cost, this.#t),
+      cacheMisses: turn.cacheMisses,
       durationMs: time - turn.startedAt,
       changedFiles: turn.changed.list(),
     } satisfies TurnEndRow)
@@ -569,7 +575,7 @@ export class Transcript {
       case 'interrupted':
         return { outcome: 'interrupted', message: t('The window closed while Bosun was working.'), next: 'continue' }
       case 'paused':
-        return { outcome: 'paused', message: t('Bosun paused after {limit} steps.', { limit: reason.limit }), next: 'continue' }
+        return { outcome: 'paused', message: pauseWords(reason, this.#t), next: 'continue' }
     }
   }
 
@@ -593,8 +599,16 @@ export class Transcript {
   #count(usage: Usage): void {
     this.#usage = addUsage(this.#usage, usage)
     if (this.#turn !== null) this.#turn.usage = addUsage(this.#turn.usage, usage)
-    this.#contextTokens = usage.inputTokens + usage.cacheRead + usage.cacheWrite + usage.outputTokens + usage.reasoning
   }
+
+  #metered(event: SessionEvent<'cost/estimated'>): void {
+    if (this.#turn === null) return
+    this.#turn.cost = addCosts(this.#turn.cost, costOf(event))
+    const { cacheMiss } = event.data
+    if (cacheMiss !== undefined && this.#turn.cacheMisses.length < MAX_MISSES) this.#turn.cacheMisses.push(missWords(cacheMiss, this.#t))
+  }
+
+  readonly #t: Translate = (text, values) => this.#l10n.t(text, values)
 
   #other(event: SessionEvent): void {
     const type: string = event.type
@@ -657,9 +671,14 @@ export class Transcript {
   }
 }
 
+/** Reasons shown of one turn. */
+const MAX_MISSES = 5
+
 interface OpenTurn {
   readonly startedAt: number
   usage: UsageView
+  cost: CostSum
+  readonly cacheMisses: string[]
   readonly changed: ChangedFiles
   hasRows: boolean
 }
@@ -693,6 +712,16 @@ interface Call {
   readonly step: OpenStep
   argumentsText: string | null
   args: Json
+}
+
+/** The newest limit, in words: "this session may cost $2.00". */
+function limitWords({ cap, per, limit }: SessionEvent<'budget/raised'>['data'], { t }: Localization): string {
+  const values = { limit: cap === 'cost' ? formatDollars(limit) : limit.toLocaleString('en-US') }
+  const texts =
+    cap === 'cost'
+      ? { turn: t('the next turn may cost {limit}', values), session: t('this session may cost {limit}', values), day: t('today may cost {limit}', values) }
+      : { turn: t('the next turn may use {limit} tokens', values), session: t('this session may use {limit} tokens', values), day: t('today may use {limit} tokens', values) }
+  return texts[per]
 }
 
 const routeName = ({ provider, model }: { readonly provider: string; readonly model: string }) => `${model} (${provider})`

@@ -46,6 +46,43 @@ export interface SessionView {
   readonly usage: UsageView
   /** Share of the model's window that the next request fills, 0 to 1; null while unknown. */
   readonly contextShare: number | null
+  /** Null before anything fills it. */
+  readonly window: WindowView | null
+  /** Null before the first request. */
+  readonly cost: CostView | null
+}
+
+/** What the next request will hold, in tokens: estimated, scaled to what the provider counted. */
+export interface WindowView {
+  readonly usedTokens: number
+  readonly windowTokens: number | null
+  /** Largest first; they add up to `usedTokens`. */
+  readonly parts: readonly WindowPartView[]
+  /** The output of tools by tool, largest first; null names all others together. */
+  readonly tools: readonly { readonly name: string | null; readonly tokens: number }[]
+}
+export interface WindowPartView {
+  readonly part: 'system' | 'tools' | 'instructions' | 'runtimeContext' | 'prompts' | 'notices' | 'assistantText' | 'reasoning' | 'toolCalls' | 'toolResults' | 'summary'
+  readonly tokens: number
+}
+
+/** What a session and those it started used and cost. Tokens are disjoint counts. */
+export interface CostView {
+  /** Dollars; null while no price is known. */
+  readonly amount: number | null
+  /** False: requests without a known price are left out, so it is at least that. */
+  readonly isWhole: boolean
+  /** The same in words. */
+  readonly words: string
+  /** What those it started cost of it; null without any. */
+  readonly startedWords: string | null
+  readonly inputTokens: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+  readonly outputTokens: number
+  readonly reasoning: number
+  /** Limits that are set, with the share that is used, 0 to 1. */
+  readonly budgets: readonly { readonly words: string; readonly share: number }[]
 }
 
 /** Tokens of the whole session, disjoint counts. */
@@ -147,6 +184,10 @@ export interface TurnEndRow {
   readonly resumesAt: number | null
   readonly steps: number
   readonly usage: UsageView
+  /** What it cost, in words; null while nothing was metered. */
+  readonly cost: string | null
+  /** Why the provider's cache was missed, in words, in order. */
+  readonly cacheMisses: readonly string[]
   readonly durationMs: number
   readonly changedFiles: readonly ChangedFileView[]
 }

@@ -80,6 +80,16 @@ describe('run', () => {
     expect(dataOf(lines, 'assistant/message').every((data) => data['usage'] !== undefined)).toBe(true)
   })
 
+  it('stops at a limit of tokens with a typed refusal that names the setting', async () => {
+    const { run, store, server } = await setUp()
+    mkdirSync(store)
+    writeFileSync(join(store, 'settings.json'), JSON.stringify({ 'agent.turnTokenLimit': 1 }))
+    const { code, lines, stderr } = await run('--permissions', 'allow', '--prompt', 'Make the answer 42')
+    expect([code, server.chats().length]).toEqual([1, 0])
+    expect(dataOf(lines, 'turn/paused')).toMatchObject([{ cap: 'tokens', per: 'turn', limit: 1, used: 0 }])
+    expect(stderr).toMatch(/TOKEN_LIMIT: Bosun paused: 0 of the 1 tokens that a turn may use are used, .* Raise bosun\.agent\.turnTokenLimit to go on/)
+  })
+
   it('with permissions denied leaves the file, and the denial is a logged result', async () => {
     const { run, file } = await setUp()
     const { code, lines } = await run('--permissions', 'deny', '--prompt', 'Make the answer 42')

@@ -1,13 +1,11 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { SessionView } from '../../extension/protocol/view-state.ts'
-import { formatNumber, plural, t } from '../l10n.ts'
-import { formatTokens } from '../text/format.ts'
+import { t } from '../l10n.ts'
 import { useApp } from './app-context.ts'
-import { Bubble } from './bubble.tsx'
-import { ContextRing } from './context-ring.tsx'
 import { IconButton } from './icon-button.tsx'
 import { Menu, MenuAnchor } from './menu.tsx'
+import { UsageButton } from './usage-button.tsx'
 
 /** What this talk is, how it stands, what it has used; new, others, more. */
 export function Header() {
@@ -27,7 +25,7 @@ export function Header() {
         </h1>
       )}
       {session !== null && <Status session={session} />}
-      {session !== null && <Usage session={session} />}
+      {session !== null && <UsageButton session={session} />}
       <span class="header-actions">
         <IconButton icon="add" label={t('New chat')} onPress={actions.newSession} />
         <IconButton icon="history" label={t('Sessions')} popup="dialog" isExpanded={isSessionListOpen.value} onPress={() => (isSessionListOpen.value = !isSessionListOpen.value)} />
@@ -64,52 +62,6 @@ function Status({ session: { status, access } }: { readonly session: SessionView
     </span>
   )
 }
-
-function Usage({ session: { usage, contextShare } }: { readonly session: SessionView }) {
-  const isOpen = useSignal(false)
-  const tokens = usage.inputTokens + usage.cacheRead + usage.outputTokens + usage.reasoning
-  if (tokens === 0 && contextShare === null) return null
-  const percent = contextShare === null ? null : Math.round(contextShare * 100)
-  const title = percent === null ? t('{0} tokens used', formatNumber(tokens)) : t('Context {0}% full, {1} tokens used', percent, formatNumber(tokens))
-  return (
-    <MenuAnchor isWide>
-      <button type="button" class="usage" title={title} aria-haspopup="dialog" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
-        {contextShare !== null && <ContextRing share={contextShare} />}
-        {percent !== null && (
-          <span class="usage-percent">
-            <span class="sr-only">{t('Context filled')} </span>
-            {percent}%
-          </span>
-        )}
-        <span class="usage-tokens">
-          {formatTokens(tokens)}
-          <span class="sr-only"> {t('tokens')}</span>
-        </span>
-      </button>
-      {isOpen.value && (
-        <Bubble label={t('What this session used')} onClose={() => (isOpen.value = false)}>
-          <table class="usage-table">
-            <tbody>
-              {percent !== null && <UsageLine name={t('Context filled')} value={`${percent}%`} />}
-              <UsageLine name={t('Read from the cache')} value={formatNumber(usage.cacheRead)} />
-              <UsageLine name={t('Read anew')} value={formatNumber(usage.inputTokens)} />
-              <UsageLine name={t('Written')} value={formatNumber(usage.outputTokens)} />
-              <UsageLine name={t('Thought')} value={formatNumber(usage.reasoning)} />
-              <UsageLine name={t('Length')} value={`${plural(usage.turns, '{0} turn', '{0} turns')}, ${plural(usage.steps, '{0} step', '{0} steps')}`} />
-            </tbody>
-          </table>
-        </Bubble>
-      )}
-    </MenuAnchor>
-  )
-}
-
-const UsageLine = ({ name, value }: { readonly name: string; readonly value: string }) => (
-  <tr>
-    <th scope="row">{name}</th>
-    <td>{value}</td>
-  </tr>
-)
 
 function TitleInput({ session, onEnd }: { readonly session: SessionView; readonly onEnd: () => void }) {
   const { actions } = useApp()

@@ -22,6 +22,13 @@ export function formatTokens(tokens: number): string {
   return `${formatNumber(value < 99.95 ? Math.round(value * 10) / 10 : Math.round(value))}${unit}`
 }
 
+/** `35%` of a whole; `<1%` for what is there but rounds to nothing. */
+export function formatShare(part: number, whole: number): string {
+  if (part <= 0 || whole <= 0) return '0%'
+  const percent = Math.round((part / whole) * 100)
+  return percent === 0 ? '<1%' : `${percent}%`
+}
+
 /** `812 B`, `14 KB`, `2.3 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_024) return t('{0} B', bytes)

@@ -1,6 +1,6 @@
 import type { SessionEvent } from '../log/event.ts'
 import type { Projection } from '../projections/projection.ts'
-import type {} from './events.ts'
+import type { CacheMiss } from './events.ts'
 import { dollars } from './rates.ts'
 
 /**
@@ -30,6 +30,9 @@ export type SessionCost = {
   readonly total: CostSum
   readonly turn: CostSum
   readonly days: { readonly [day: string]: CostSum }
+  /** How often the provider's cache was missed, and why it was the last time. */
+  readonly misses: number
+  readonly lastMiss: CacheMiss | null
 }
 
 type State = SessionCost & { readonly seedLength: number }
@@ -40,10 +43,10 @@ const MAX_DAYS = 35
 
 export const costProjection: Projection<State, SessionCost> = {
   key: 'cost',
-  stateVersion: 1,
+  stateVersion: 2,
   parts: 'none',
   isKept: true,
-  start: (header) => ({ total: noCost, turn: noCost, days: {}, seedLength: header?.seedLength ?? 0 }),
+  start: (header) => ({ total: noCost, turn: noCost, days: {}, misses: 0, lastMiss: null, seedLength: header?.seedLength ?? 0 }),
   step: (state, event) => {
     if (event.seq < state.seedLength) return state
     if (event.type === 'turn/start') return state.turn === noCost ? state : { ...state, turn: noCost }
@@ -51,9 +54,11 @@ export const costProjection: Projection<State, SessionCost> = {
     const cost = costOf(event)
     const day = dayOf(event.time)
     const days = { ...state.days, [day]: addCosts(state.days[day] ?? noCost, cost) }
-    return { ...state, total: addCosts(state.total, cost), turn: addCosts(state.turn, cost), days: newestOf(days) }
+    const { cacheMiss } = event.data
+    const missed = cacheMiss === undefined ? {} : { misses: state.misses + 1, lastMiss: cacheMiss }
+    return { ...state, ...missed, total: addCosts(state.total, cost), turn: addCosts(state.turn, cost), days: newestOf(days) }
   },
-  view: ({ total, turn, days }) => ({ total, turn, days }),
+  view: ({ total, turn, days, misses, lastMiss }) => ({ total, turn, days, misses, lastMiss }),
 }
 
 export function addCosts(a: CostSum, b: CostSum): CostSum {

@@ -330,5 +330,11 @@ describe('in the whole application', () => {
     agent.followup(prompt('two'))
     await agent.whenIdle()
     expect([ends(agent.session), server.chats().length]).toEqual([['completed', 'paused'], 1])
+    const { text } = await application.ctx.commands.run(agent, '/cost')
+    expect(text?.split('\n')).toEqual([
+      'This session: $0.0007, 1 request, 1,000 tokens read (40% from the cache), 20 written',
+      'Today, all sessions: $0.0007, 1 request, 1,000 tokens read (40% from the cache), 20 written',
+      'Limit: $0.0007 of the $0.0008 that this session may cost',
+    ])
   })
 })

@@ -119,7 +119,7 @@ describe('sending', () => {
     await rig.say({ type: 'stop' })
     await rig.say({ type: 'continue' })
     await rig.say({ type: 'retry' })
-    expect(rig.calls.slice(1)).toEqual([['cancel', { kind: 'user' }, { keepInbox: true }], ['continue'], ['continue']])
+    expect(rig.calls.slice(1)).toEqual([['cancel', { kind: 'user' }, { keepInbox: true }], ['go-on', 's1'], ['continue'], ['go-on', 's1'], ['continue']])
   })
 
   it('tries again at once, or with another model, while a request waits', async () => {

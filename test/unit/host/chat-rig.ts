@@ -1,4 +1,5 @@
 import { effectOf, ownEffects } from '../../../extension/core/policy/tool-effects.ts'
+import { noCost } from '../../../extension/core/cost/cost-projection.ts'
 import { fillIn } from '../../../extension/base/fill-in.ts'
 import type { Json } from '../../../extension/base/json.ts'
 import { CommandError } from '../../../extension/core/commands/command.ts'
@@ -262,6 +263,11 @@ export async function chatRig(options: RigOptions = {}) {
         stored.delete(id)
       },
     },
+    budgets: {
+      goOn: (session: { readonly id: string }) => void calls.push(['go-on', session.id]),
+      uses: () => [],
+    },
+    costs: { treeCost: async () => noCost, knownTreeCost: () => noCost, ownCost: () => undefined },
     references: {
       candidates: async () => [],
       content: async (text: string) => {

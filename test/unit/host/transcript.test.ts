@@ -61,7 +61,7 @@ function fold(events: readonly SessionEvent[]) {
   const replayed = create()
   replayed.replay(events)
   expect(replayed.rows()).toEqual(transcript.rows())
-  expect([replayed.usage, replayed.contextShare]).toEqual([transcript.usage, transcript.contextShare])
+  expect(replayed.usage).toEqual(transcript.usage)
   return transcript
 }
 
@@ -352,6 +352,8 @@ describe('turn ends', () => {
       steps: 2,
       usage: { inputTokens: 30, outputTokens: 3, cacheRead: 0, reasoning: 0, steps: 2, turns: 1 },
       durationMs: 13_000,
+      cost: null,
+      cacheMisses: [],
       changedFiles: [
         { path: 'a.ts', added: 4, removed: 2 },
         { path: 'b.ts', added: 2, removed: 0 },
@@ -362,10 +364,26 @@ describe('turn ends', () => {
 
   it('draw nothing for a turn in which nothing happened', () => check([turnStart(1), turnEnd(1)], []))
 
-  it('know how full the window is', () => {
-    const context = draft('request/context', { provider: 'p', model: 'm', contextWindow: 1000 })
-    expect(fold(recorded(inStep(context))).contextShare).toBeNull()
-    expect(fold(recorded(inStep(context, answered([], { usage: usage(240, 10) })))).contextShare).toBe(0.25)
+  it('say what the turn cost and why the cache was missed', () => {
+    const metered = (amount: number | undefined, more: object = {}) =>
+      draft('cost/estimated', { purpose: 'turn', provider: 'p', model: 'm', usage: usage(1, 1), ...(amount !== undefined && { amount }), ...more })
+    const missed = { cacheMiss: { lostTokens: 4000, sinceMs: 300_000, reason: { kind: 'dropped' } } }
+    const end = (...drafts: readonly EventDraft[]) => fold(recorded([turnStart(1), ...drafts, said('Hi'), turnEnd(1)])).rows().at(-1)
+    expect(end(metered(0.02), metered(0.01, missed))).toMatchObject({ cost: '$0.03', cacheMisses: ['The provider no longer had the conversation in its cache, 5 min after the last request: 4,000 tokens were read anew.'] })
+    expect(end(metered(0.02), metered(undefined))).toMatchObject({ cost: 'at least $0.02', cacheMisses: [] })
+    expect(end(metered(undefined))).toMatchObject({ cost: 'price unknown' })
+  })
+
+  it('say which limit paused it, and what was warned of and raised', () => {
+    const rows = (...drafts: readonly EventDraft[]) => fold(recorded([turnStart(1), ...drafts])).rows()
+    const use = { cap: 'cost', per: 'session', limit: 1, used: 0.85 } as const
+    expect(rows(draft('budget/warned', use), draft('budget/unpriced', { provider: 'p', model: 'm' }), draft('budget/raised', { cap: 'cost', per: 'session', limit: 2, base: 1 }))).toMatchObject([
+      { kind: 'notice', level: 'warning', text: 'Close to a limit: $0.85 of the $1.00 that this session may cost are used.' },
+      { kind: 'notice', level: 'warning', text: expect.stringContaining('What m costs is unknown') },
+      { kind: 'notice', level: 'info', text: 'You let it go on: this session may cost $2.00 now.' },
+    ])
+    const paused = rows(draft('turn/end', { turn: 1, reason: { kind: 'paused', cap: 'tokens', per: 'turn', limit: 5000, used: 4900, next: 300 } }))
+    expect(paused).toMatchObject([{ outcome: 'paused', next: 'continue', message: 'Bosun paused: 4,900 of the 5,000 tokens that a turn may use are used, and the next request alone would add 300.' }])
   })
 })
 

@@ -15,6 +15,27 @@ const session: SessionView = {
   status: 'idle',
   usage,
   contextShare: 0.34,
+  window: {
+    usedTokens: 43_600,
+    windowTokens: 128_000,
+    parts: [
+      { part: 'toolResults', tokens: 21_400 },
+      { part: 'tools', tokens: 9_800 },
+      { part: 'reasoning', tokens: 4_600 },
+      { part: 'assistantText', tokens: 2_900 },
+      { part: 'instructions', tokens: 2_100 },
+      { part: 'system', tokens: 1_150 },
+      { part: 'toolCalls', tokens: 900 },
+      { part: 'prompts', tokens: 540 },
+      { part: 'runtimeContext', tokens: 210 },
+    ],
+    tools: [
+      { name: 'read', tokens: 13_900 },
+      { name: 'bash', tokens: 5_200 },
+      { name: 'grep', tokens: 2_300 },
+    ],
+  },
+  cost: { amount: 0.1234, isWhole: true, words: '$0.12', startedWords: null, inputTokens: 12_140, cacheRead: 238_400, cacheWrite: 0, outputTokens: 5_320, reasoning: 4_640, budgets: [] },
 }
 
 const composer: ComposerView = {
@@ -85,6 +106,8 @@ export const turnEnd = (more: Partial<TurnEndRow> = {}): TurnEndRow => ({
   resumesAt: null,
   steps: 4,
   usage: { ...usage, turns: 1 },
+  cost: '$0.04',
+  cacheMisses: [],
   durationMs: 18_400,
   changedFiles: [],
   ...more,
@@ -300,6 +323,23 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
       }),
     ),
   },
+  'usage-limits': {
+    state: withRows([...turn(), turnEnd({ turn: 2, outcome: 'paused', message: 'Bosun paused: $0.99 of the $1.00 that this session may cost are used, and the next request alone would add $0.05.', next: 'continue' })], {
+      session: {
+        ...session,
+        contextShare: 0.87,
+        cost: { ...session.cost!, amount: 0.99, isWhole: false, words: 'at least $0.99', startedWords: 'about $0.41', cacheWrite: 8_200, budgets: [{ words: '$0.99 of the $1.00 that this session may cost', share: 0.99 }, { words: '182,400 of the 2,000,000 tokens that a day may use', share: 0.09 }] },
+      },
+    }),
+    press: ['/Context/'],
+  },
+  'usage-missed': {
+    state: withRows([
+      ...turn().slice(0, -1),
+      turnEnd({ cost: '$0.31', cacheMisses: ['The provider no longer had the conversation in its cache, 42 min after the last request: 38,400 tokens were read anew.'] }),
+    ]),
+    open: ['usage:1'],
+  },
   'tasks-open': {
     state: withRows(turn(), {
       tasks: [
@@ -403,5 +443,5 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
   interrupted: { state: withRows([...turn().slice(0, -2), text('Fixed: the expectation is', { isInterrupted: true }), turnEnd({ outcome: 'interrupted', message: 'The window closed in the middle of this turn.', next: 'continue' })]) },
   'right-to-left': { state: withRows([prompt('אנא תקן את הבדיקה date.test.ts'), text('הבדיקה תוקנה. הקובץ `src/date.ts` השתנה.\n\n- פריט ראשון\n- פריט שני'), turnEnd()]) },
   menu: { state: withRows(turn()), press: ['More'] },
-  usage: { state: withRows(turn()), press: ['/^Context filled/'] },
+  usage: { state: withRows(turn()), press: ['/^Context/'] },
 }

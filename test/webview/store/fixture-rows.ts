@@ -27,10 +27,10 @@ export const toolRow = (id: string, call: ToolCallView | null, result: ToolResul
   ...more,
 })
 
-export const turnEndRow = (id: string, turn = 1): Row => ({ kind: 'turn-end', id, turn, outcome: 'completed', message: null, next: 'none', resumesAt: null, steps: 3, usage, durationMs: 5_000, changedFiles: [] })
+export const turnEndRow = (id: string, turn = 1): Row => ({ kind: 'turn-end', id, turn, outcome: 'completed', message: null, next: 'none', resumesAt: null, steps: 3, usage, cost: null, cacheMisses: [], durationMs: 5_000, changedFiles: [] })
 
 export const viewState = (rows: readonly Row[], more: Partial<ViewState> = {}, window: Partial<RowWindow> = {}): ViewState => ({
-  session: { id: 's1', title: 'A session', cwd: '/w', access: 'write', status: 'idle', usage, contextShare: null },
+  session: { id: 's1', title: 'A session', cwd: '/w', access: 'write', status: 'idle', usage, contextShare: null, window: null, cost: null },
   transcript: { rows, firstIndex: 0, total: rows.length, ...window },
   composer: { draft: '', canSend: true, blockedBy: null, preset: 'editor', presets: [], permission: 'workspace-write', model: { provider: 'p', model: 'm', label: 'M', isScripted: false, reasoningEffort: null } },
   approvals: [],

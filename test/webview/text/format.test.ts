@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { pieces, plural, t, useTexts } from '../../../webview/l10n.ts'
-import { fileName, firstLine, formatAge, formatBytes, formatDuration, formatTokens, hostOf } from '../../../webview/text/format.ts'
+import { fileName, firstLine, formatAge, formatBytes, formatDuration, formatShare, formatTokens, hostOf } from '../../../webview/text/format.ts'
 
 describe('durations', () => {
   for (const [ms, text] of [[0, '0 ms'], [840, '840 ms'], [3_240, '3.2 s'], [9_960, '10 s'], [59_400, '59 s'], [60_000, '1 min'], [185_000, '3 min 5 s'], [3_840_000, '1 h 4 min'], [-5, '0 ms']] as const)
@@ -40,4 +40,13 @@ describe('texts', () => {
     expect([t('Read {0} {1}', 'a.ts', '1–2'), plural(2, '{0} file', '{0} files'), pieces('Read {0} {1}')]).toEqual(['a.ts 1–2 gelesen', '2 Dateien', [0, ' ', 1, ' gelesen']])
   })
   it('leave a value that looks like a place alone', () => expect(t('Ran {0}', 'echo {1}')).toBe('Ran echo {1}'))
+})
+
+describe('shares', () => {
+  it.each([
+    [1, 3, '33%'],
+    [1, 1000, '<1%'],
+    [0, 5, '0%'],
+    [5, 0, '0%'],
+  ])('%d of %d', (part, whole, text) => expect(formatShare(part, whole)).toBe(text))
 })

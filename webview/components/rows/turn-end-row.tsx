@@ -1,7 +1,7 @@
 import type { TurnEndRow } from '../../../extension/protocol/view-state.ts'
 import { formatNumber, plural, t } from '../../l10n.ts'
 import type { RowEntry } from '../../store/chat-store.ts'
-import { formatDuration, formatSeconds, formatTokens } from '../../text/format.ts'
+import { formatDuration, formatSeconds, formatShare, formatTokens } from '../../text/format.ts'
 import { useApp } from '../app-context.ts'
 import { FileLink } from '../file-link.tsx'
 import { Icon } from '../icon.tsx'
@@ -101,19 +101,47 @@ function TurnFoot({ row }: { readonly row: TurnEndRow }) {
   const { inputTokens, cacheRead, outputTokens, reasoning } = row.usage
   const read = inputTokens + cacheRead
   const tokens = read + outputTokens + reasoning
-  const cacheShare = read === 0 ? 0 : Math.round((cacheRead / read) * 100)
   const foldId = `turn:${row.turn}`
+  const detailId = `usage:${row.turn}`
   const isLastTurn = store.entries.value.at(-1)?.turn === row.turn
   const isOpen = ui.isOpen(foldId) ?? isLastTurn
-  const detail = t('{0} tokens: {1} read ({2}% from the cache), {3} written', formatNumber(tokens), formatNumber(read), cacheShare, formatNumber(outputTokens + reasoning))
+  const isDetailed = ui.isOpen(detailId) ?? false
+  const cached = read === 0 ? null : t('{0} from the cache', formatShare(cacheRead, read))
+  const facts = [
+    t('{0} tokens: {1} read ({2} from the cache), {3} written', formatNumber(tokens), formatNumber(read), formatShare(cacheRead, read), formatNumber(outputTokens + reasoning)),
+    ...(row.cost === null ? [] : [t('Cost: {0}', row.cost)]),
+  ]
+  const lines = [...facts, ...row.cacheMisses]
   return (
-    <div class="turn-foot" title={detail}>
-      <button type="button" class="turn-steps" aria-expanded={isOpen} title={isOpen ? t('Fold the steps of this turn') : t('Show the steps of this turn')} onClick={() => ui.setOpen(foldId, !isOpen)}>
-        {plural(row.steps, '{0} step', '{0} steps')}
-      </button>
-      <span>{formatDuration(row.durationMs)}</span>
-      {tokens > 0 && <span>{t('{0} tokens', formatTokens(tokens))}</span>}
-      <IconButton class="turn-fork" icon="repo-forked" label={t('Fork from here')} onPress={() => actions.forkSession(row.id)} />
-    </div>
+    <>
+      <div class="turn-foot">
+        <button type="button" class="turn-fact" aria-expanded={isOpen} title={isOpen ? t('Fold the steps of this turn') : t('Show the steps of this turn')} onClick={() => ui.setOpen(foldId, !isOpen)}>
+          {plural(row.steps, '{0} step', '{0} steps')}
+        </button>
+        <span>{formatDuration(row.durationMs)}</span>
+        {tokens > 0 && (
+          <button type="button" class="turn-fact" aria-expanded={isDetailed} title={lines.join('\n')} onClick={() => ui.setOpen(detailId, !isDetailed)}>
+            {t('{0} tokens', formatTokens(tokens))}
+            {cached !== null && <span class="turn-cached">{`, ${cached}`}</span>}
+            {row.cacheMisses.length > 0 && <Icon name="info" />}
+            {row.cacheMisses.length > 0 && <span class="sr-only"> {t('The cache was missed.')}</span>}
+          </button>
+        )}
+        <IconButton class="turn-fork" icon="repo-forked" label={t('Fork from here')} onPress={() => actions.forkSession(row.id)} />
+      </div>
+      {isDetailed && tokens > 0 && (
+        <ul class="turn-detail">
+          {facts.map((line) => (
+            <li key={line}>{line}</li>
+          ))}
+          {row.cacheMisses.map((line, index) => (
+            <li key={`miss ${index}`}>
+              <Icon name="info" />
+              {line}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
   )
 }
