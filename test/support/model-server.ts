@@ -122,7 +122,7 @@ export function sharedPrefixLength(a: string, b: string): number {
 
 /** No tools, and few tokens for the answer: what no turn of an agent sends. */
 function isForTitle({ body }: RecordedRequest): boolean {
-  return /"(max_tokens|max_output_tokens|maxOutputTokens)":64\b/.test(body) && !body.includes('"tools":[')
+  return /"(max_tokens|max_output_tokens|maxOutputTokens)":(64|2112)\b/.test(body) && !body.includes('"tools":[')
 }
 
 const titleAnswer: Answer = { parts: [{ text: 'A title from the model' }] }

@@ -23,12 +23,11 @@ const SHARE = 0.8
  * Source: the provider's pages on extended and adaptive thinking. `display` asks for the summary, which later models leave out.
  */
 export function thinkingFields(request: ModelRequest, info: ModelInfo, maxTokens: number): ThinkingFields {
-  const effort = effortOf(request, info)
+  const effort = thinkingEffort(request, info)
   if (effort === undefined) return {}
   if (effort === 'off') return { thinking: { type: 'disabled' } }
   if (!usesBudget(info.id)) return { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort } }
-  // A title may think as little as it likes, so it does not think at all.
-  if (request.purpose === 'title') return {}
+  if (isAmongCalls(request)) return {}
   const budget = budgets[effort]
   if (budget === undefined) throw unknownEffort(info.id, effort, ['off', ...Object.keys(budgets)])
   const room = Math.floor(maxTokens * SHARE)
@@ -37,6 +36,23 @@ export function thinkingFields(request: ModelRequest, info: ModelInfo, maxTokens
     throw new ModelError({ code: 'UNSUPPORTED_REASONING_EFFORT', message })
   }
   return { thinking: { type: 'enabled', budget_tokens: Math.min(budget, room) } }
+}
+
+/**
+ * Calls are under way that were made without thought of this model's, by another model or without thinking. A model with a budget
+ * refuses to begin thinking then; it thinks again from the next turn on.
+ */
+function isAmongCalls({ messages, config }: ModelRequest): boolean {
+  const answer = messages.findLast((message) => message.role === 'assistant')
+  const isOpen = messages.slice(answer === undefined ? 0 : messages.lastIndexOf(answer) + 1).some(({ role }) => role === 'tool')
+  if (answer === undefined || !isOpen) return false
+  const { provider, model, replayState } = answer.source
+  return provider !== config.provider || model !== config.model || (replayState?.blocks ?? []).every((state) => state === null)
+}
+
+/** Models with a budget need no thought for a title, whether they know the word for none or not. */
+export function thinkingEffort(request: ModelRequest, info: ModelInfo): string | undefined {
+  return request.purpose === 'title' && usesBudget(info.id) ? undefined : effortOf(request, info)
 }
 
 /** Dates are no versions: `claude-sonnet-4-20250514` is a 4. */

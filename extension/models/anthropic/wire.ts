@@ -1,9 +1,10 @@
 import type { ModelRequest } from '../../core/model/contract.ts'
+import { answerCap } from '../wire/efforts.ts'
 import type { Wire } from '../wire/wire.ts'
 import { marked, messageList } from './messages.ts'
 import { readModelList } from './model-list.ts'
 import { createMessageReader } from './stream-reader.ts'
-import { thinkingFields, usesBudget } from './thinking.ts'
+import { thinkingEffort, thinkingFields, usesBudget } from './thinking.ts'
 
 /**
  * Anthropic's Messages.
@@ -17,7 +18,7 @@ export const anthropicWire: Wire = {
   headers: (key) => ({ 'anthropic-version': '2023-06-01', ...(key !== null && { 'x-api-key': key }) }),
   async write(request, context) {
     const { config } = request
-    const maxTokens = config.maxTokens ?? context.info.maxOutputTokens
+    const maxTokens = answerCap(request, thinkingEffort(request, context.info)) ?? context.info.maxOutputTokens
     const thinking = thinkingFields(request, context.info, maxTokens)
     const thinks = thinking.thinking !== undefined && thinking.thinking.type !== 'disabled'
     const fields = {

@@ -1,4 +1,5 @@
 import type { ModelRequest } from '../../core/model/contract.ts'
+import { answerCap, effortOf } from '../wire/efforts.ts'
 import type { Wire } from '../wire/wire.ts'
 import { contentList } from './contents.ts'
 import { readModelList } from './model-list.ts'
@@ -11,9 +12,10 @@ export const googleWire: Wire = {
   async write(request, context) {
     const { config, tools, system } = request
     const thinking = thinkingConfig(request, context.info)
+    const cap = answerCap(request, effortOf(request, context.info))
     const fields = {
       generationConfig: {
-        ...(config.maxTokens !== undefined && { maxOutputTokens: config.maxTokens }),
+        ...(cap !== undefined && { maxOutputTokens: cap }),
         ...(config.temperature !== undefined && { temperature: config.temperature }),
         ...(config.stop !== undefined && config.stop.length > 0 && { stopSequences: config.stop }),
         ...(thinking !== null && { thinkingConfig: thinking }),

@@ -1,6 +1,7 @@
 import type { ModelRequest } from '../../core/model/contract.ts'
-import { effortOf } from '../wire/efforts.ts'
-import type { Wire, WriteContext } from '../wire/wire.ts'
+import type { EffortStyle } from '../../core/model/provider-config.ts'
+import { answerCap, effortOf } from '../wire/efforts.ts'
+import type { Wire } from '../wire/wire.ts'
 import { readModelList } from './model-list.ts'
 import { createChatReader } from './stream-reader.ts'
 import { wireMessages } from './wire-messages.ts'
@@ -10,28 +11,32 @@ export const openAiCompatibleWire: Wire = {
   headers: (key) => (key === null ? {} : { authorization: `Bearer ${key}` }),
   async write(request, context) {
     const { tools, config } = request
+    const isDeepSeek = context.config.effortStyle === 'deepseek'
+    const effort = isDeepSeek && request.purpose === 'title' ? 'off' : effortOf(request, context.info)
+    const cap = answerCap(request, effort)
     const fields = {
       model: config.model,
-      ...(config.maxTokens !== undefined && { max_tokens: config.maxTokens }),
+      ...(cap !== undefined && { max_tokens: cap }),
       ...(config.temperature !== undefined && { temperature: config.temperature }),
       ...(config.stop !== undefined && config.stop.length > 0 && { stop: config.stop }),
-      ...effortFields(request, context),
+      ...effortFields(effort, context.config.effortStyle),
       ...(tools.length > 0 && { tools: tools.map(({ name, description, parameters }) => ({ type: 'function', function: { name, description, parameters } })) }),
       stream: true,
       stream_options: { include_usage: true },
     }
     const messages = await wireMessages(request, context)
-    return { path: '/chat/completions', body: `${JSON.stringify(fields).slice(0, -1)},"messages":[${messages.join(',')}]}` }
+    return {
+      path: '/chat/completions',
+      ...(isDeepSeek && { headers: sessionHeaders(request) }),
+      body: `${JSON.stringify(fields).slice(0, -1)},"messages":[${messages.join(',')}]}`,
+    }
   },
   createReader: createChatReader,
   models: { path: '/models', read: readModelList },
 }
 
 /** The effort in the server's own words. */
-function effortFields(request: ModelRequest, { config, info }: WriteContext): Record<string, unknown> {
-  const style = config.effortStyle
-  if (request.purpose === 'title' && style === 'deepseek') return { thinking: { type: 'disabled' } }
-  const effort = effortOf(request, info)
+function effortFields(effort: string | undefined, style: EffortStyle): Record<string, unknown> {
   if (effort === undefined) return {}
   switch (style) {
     case 'deepseek':
@@ -41,4 +46,9 @@ function effortFields(request: ModelRequest, { config, info }: WriteContext): Re
     case 'reasoning_effort':
       return { reasoning_effort: effort }
   }
+}
+
+/** DeepSeek is told which requests belong together and which one makes room; who asks it is not told: there is no telemetry. */
+function sessionHeaders({ sessionId, purpose }: ModelRequest): Readonly<Record<string, string>> {
+  return { ...(sessionId !== undefined && { 'x-session-id': sessionId }), ...(purpose === 'compaction' && { 'x-compaction': 'true' }) }
 }

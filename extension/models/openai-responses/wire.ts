@@ -1,6 +1,6 @@
-import { ModelError, type ModelRequest } from '../../core/model/contract.ts'
-import { effortOf } from '../wire/efforts.ts'
-import type { Wire, WriteContext } from '../wire/wire.ts'
+import { ModelError, type ModelInfo, type ModelRequest } from '../../core/model/contract.ts'
+import { answerCap, effortOf } from '../wire/efforts.ts'
+import type { Wire } from '../wire/wire.ts'
 import { inputItems } from './input.ts'
 import { readModelList } from './model-list.ts'
 import { createResponseReader } from './stream-reader.ts'
@@ -17,10 +17,12 @@ export const openAiResponsesWire: Wire = {
       const message = `${context.config.name} takes no words to stop at. Leave them out, or choose a model of another provider.`
       throw new ModelError({ code: 'INVALID_REQUEST', message })
     }
+    const effort = effortOf(request, context.info)
+    const cap = answerCap(request, effort)
     const fields = {
       model: config.model,
-      ...(config.maxTokens !== undefined && { max_output_tokens: config.maxTokens }),
-      ...reasoningFields(request, context),
+      ...(cap !== undefined && { max_output_tokens: cap }),
+      ...reasoningFields(request, context.info, effort),
       store: false,
       stream: true,
       ...(sessionId !== undefined && { prompt_cache_key: sessionId }),
@@ -35,8 +37,7 @@ export const openAiResponsesWire: Wire = {
 }
 
 /** Only models that reason take an effort and give their thought, and those take no temperature. */
-function reasoningFields(request: ModelRequest, { info }: WriteContext): Record<string, unknown> {
-  const effort = effortOf(request, info)
+function reasoningFields(request: ModelRequest, info: ModelInfo, effort: string | undefined): Record<string, unknown> {
   const { temperature } = request.config
   const warmth = temperature === undefined ? {} : { temperature }
   if (info.reasoningEfforts.length === 0) return warmth

@@ -16,6 +16,15 @@ export function effortOf({ config: { reasoningEffort, model }, purpose }: ModelR
   return reasoningEffort
 }
 
+/** Tokens that a model which cannot stop thinking may think for a title. */
+const TITLE_THOUGHT = 2_048
+
+/** The cap of an answer, thought included. That of a title is for its few words alone, so a model that thinks all the same gets room for both. */
+export function answerCap({ config: { maxTokens }, purpose }: ModelRequest, effort: string | undefined): number | undefined {
+  const thinks = effort !== undefined && effort !== 'off' && effort !== 'none'
+  return maxTokens !== undefined && purpose === 'title' && thinks ? maxTokens + TITLE_THOUGHT : maxTokens
+}
+
 export function unknownEffort(model: string, effort: string, known: readonly string[]): ModelError {
   const words = known.length > 0 ? `It knows ${known.join(', ')}` : 'It knows none'
   const message = `${model} knows no effort "${effort}". ${words}; choose one in the model picker or in bosun.model.reasoningEffort.`

@@ -144,6 +144,21 @@ describe('a request to Anthropic', () => {
     expect(rest).toEqual({ ...fields, ...(!thinks && { temperature: 0.5 }) })
   })
 
+  const open: readonly [name: string, source: Partial<AssistantMessage['source']>, thinks: boolean][] = [
+    ['with thought of its own', {}, true],
+    ['by another model', { model: 'claude-opus-4-8' }, false],
+    ['by another provider', { provider: 'other' }, false],
+    ['without thought', { replayState: {} }, false],
+  ]
+  it.each(open)('to a model with a budget, among calls made %s, lets it think only where it may', async (_name, source, thinks) => {
+    const name = 'claude-sonnet-4-5'
+    const messages = [prompt('hi'), by({ model: name, ...source }), toolResult('c1', 'a'), toolResult('c2', 'b')]
+    const asked = { messages, config: { model: name, reasoningEffort: 'low' } }
+    expect('thinking' in (await sent(asked, { reasoningEfforts: ['low'] }))).toBe(thinks)
+    await server?.close()
+    expect('thinking' in (await sent({ ...asked, messages: [...messages, { ...by({ model: name }), content: [{ type: 'text', text: 'x' }] }, prompt('on')] }, { reasoningEfforts: ['low'] }))).toBe(true)
+  })
+
   const refusals: readonly [name: string, config: Asked['config'], words: string][] = [
     ['an effort that a budget cannot tell', { model: 'claude-sonnet-4-5', reasoningEffort: 'max' }, 'It knows off, low, medium, high'],
     ['a cap that leaves no room to think', { model: 'claude-sonnet-4-5', reasoningEffort: 'low', maxTokens: 1_200 }, 'no room to think'],
