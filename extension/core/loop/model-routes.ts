@@ -1,5 +1,6 @@
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Plugin } from '../kernel/plugin.ts'
+import { resolveChecked } from '../model/checked-info.ts'
 import type { CallConfiguration, Failure, FailureCode, ModelRegistry } from '../model/contract.ts'
 import type { Agent } from '../session/agent.ts'
 import { settings } from '../settings/specs.ts'
@@ -118,7 +119,7 @@ function note(agent: Agent, place: { readonly turn: number; readonly step: numbe
 async function known(models: Pick<ModelRegistry, 'get'>, { provider, model }: Route): Promise<KnownRoute> {
   const adapter = models.get(provider)
   if (adapter === undefined) throw new Error(`There is no provider "${provider}".`)
-  const { reasoningEfforts } = await adapter.resolveModel(model)
+  const { reasoningEfforts } = await resolveChecked(adapter, model)
   return { provider, model, efforts: reasoningEfforts }
 }
 

@@ -2,6 +2,7 @@ import { deepFreeze } from '../../base/json.ts'
 import type { Message } from '../log/message.ts'
 import type { RequestHeader } from '../log/event.ts'
 import type { CallConfiguration, ModelAdapter, ModelInfo, ModelRequest } from '../model/contract.ts'
+import { resolveChecked } from '../model/checked-info.ts'
 import type { AgentLog } from './agent-log.ts'
 
 export interface RequestParts {
@@ -95,7 +96,7 @@ export class ModelFacts {
   async of(adapter: ModelAdapter | undefined, model: string): Promise<ModelInfo | undefined> {
     if (!adapter) return undefined
     if (this.#known?.adapter === adapter && this.#known.model === model) return this.#known.info
-    const info = await adapter.resolveModel(model)
+    const info = await resolveChecked(adapter, model)
     this.#known = { adapter, model, info }
     return info
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Secrets } from '../../capabilities/secrets.ts'
+import { checkedInfo } from './checked-info.ts'
 import type { ConnectionReport, ModelAdapter, ModelInfo, ModelRegistry } from './contract.ts'
 
 /** A provider as the picker offers it. */
@@ -54,7 +55,7 @@ async function choiceOf(adapter: ModelAdapter, { secrets, clock }: Parts): Promi
   if (needsKey && adapter.provider.isPreset === true) return null
   const limitMs = adapter.provider.isLocal === true ? LOCAL_LIMIT_MS : REMOTE_LIMIT_MS
   try {
-    const models = await within(limitMs, clock, (signal) => adapter.listModels(signal))
+    const models = await within(limitMs, clock, async (signal) => (await adapter.listModels(signal)).map((info) => checkedInfo(adapter, info)))
     if (models !== null) return { adapter, models, needsKey, problem: null }
     return { adapter, models: [], needsKey, problem: `${adapter.provider.name} did not answer in time. Check that it can be reached.` }
   } catch (error) {
