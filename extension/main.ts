@@ -34,9 +34,9 @@ export function activate(context: vscode.ExtensionContext): void {
     attach: async (channel) => (await start()).chat.attach(channel),
     onError,
   })
-  const execute = async (target: CommandTarget) => {
+  const execute = async (target: CommandTarget, args: readonly unknown[]) => {
     try {
-      if ('chat' in target) await (await start()).chat.run(target.chat)
+      if ('chat' in target) await (await start()).chat.run(target.chat, pathsOf(args))
       else if (target.page === 'show') await views.show()
       else if (target.page === 'open-in-editor') views.openInEditor()
       else output.show()
@@ -48,13 +48,25 @@ export function activate(context: vscode.ExtensionContext): void {
     output,
     kept.register(),
     views.register(),
-    ...commandSpecs.map(({ id, target }) => vscode.commands.registerCommand(`bosun.${id}`, () => execute(target))),
+    ...commandSpecs.map(({ id, target }) => vscode.commands.registerCommand(`bosun.${id}`, (...args: unknown[]) => execute(target, args))),
   )
   stop = async () => {
     // A start that failed has been told and left nothing behind.
     const started = await running?.catch(() => null)
     await started?.dispose()
   }
+}
+
+/** What a menu of the editor was opened on: the explorer gives the item and all that are chosen, source control its resources. */
+function pathsOf(args: readonly unknown[]): readonly string[] {
+  const [first, all] = args
+  const chosen = Array.isArray(all) && all.includes(first) ? (all as readonly unknown[]) : args
+  const uris = chosen.flatMap((item) => {
+    if (item instanceof vscode.Uri) return [item]
+    const resource = item !== null && typeof item === 'object' && 'resourceUri' in item ? item.resourceUri : undefined
+    return resource instanceof vscode.Uri ? [resource] : []
+  })
+  return uris.map((uri) => (uri.scheme === 'file' ? uri.fsPath : uri.toString()))
 }
 
 /** Waits until every turn is closed and every line of the logs is on the disk, as long as the editor gives time for it. */

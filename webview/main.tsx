@@ -8,6 +8,9 @@ import { readTexts } from './l10n.ts'
 import { createAnnouncements } from './store/announcements.ts'
 import { createChatStore } from './store/chat-store.ts'
 import { createCompletionMenu } from './store/completion-menu.ts'
+import { decodeImage } from './images/decode-image.ts'
+import { fitImage } from './images/fit-image.ts'
+import { createAttaching } from './store/attaching.ts'
 import { createComposerModel } from './store/composer-model.ts'
 import { createFrameQueue, nextFrame } from './store/frame-queue.ts'
 import { createTickingClock } from './store/ticking-clock.ts'
@@ -22,6 +25,7 @@ import './styles/markdown.css'
 import './styles/cards.css'
 import './styles/docks.css'
 import './styles/composer.css'
+import './styles/attachments.css'
 import './styles/completions.css'
 import './styles/rules.css'
 import './styles/sessions.css'
@@ -35,7 +39,8 @@ const actions = createChatActions(vscode.postMessage.bind(vscode))
 const store = createChatStore({ needSnapshot: actions.needSnapshot })
 const ui = createUiState(vscode, (work) => void setTimeout(work, SAVE_AFTER_MS))
 const announcements = createAnnouncements(store)
-const composer = createComposerModel({ store, ui, actions, newId, afterPause: debounced(DRAFT_AFTER_MS) })
+const attaching = createAttaching({ fit: (bytes) => fitImage(bytes, decodeImage), attachImage: actions.attachImage, newId })
+const composer = createComposerModel({ store, ui, actions, newId, isAttaching: () => attaching.pending.value.length > 0, afterPause: debounced(DRAFT_AFTER_MS) })
 const completion = createCompletionMenu({ ask: actions.complete, newId })
 const app: App = {
   store,
@@ -43,6 +48,7 @@ const app: App = {
   actions,
   composer,
   completion,
+  attaching,
   announcements,
   highlighter: createHighlighter(),
   safeHtml: createSafeHtml(window),
@@ -57,6 +63,7 @@ const enqueue = createFrameQueue<HostMessage>((messages) => {
   for (const message of messages) {
     if (message.type === 'sent') composer.sent(message.id, message.problem)
     else if (message.type === 'completions') completion.answered(message)
+    else if (message.type === 'attached') attaching.attached(message.id, message.problem)
     else if (message.type === 'insert-text') composer.insert(message.text)
     else if (message.type === 'focus-composer') composer.requestFocus()
   }

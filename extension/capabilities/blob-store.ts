@@ -18,6 +18,8 @@ export interface BlobStore {
   share(from: string, to: string): Promise<void>
   /** Ids of the attachments a session has, in no order. */
   listAttachments(sessionId: string): Promise<readonly string[]>
+  /** Remove every attachment but these. Only where nothing else refers to them. */
+  keepAttachments(sessionId: string, attachmentIds: readonly string[]): Promise<void>
   /** The folder that holds spilled output, for the fence to allow reads in. */
   spillFolder(sessionId: string): string
 }

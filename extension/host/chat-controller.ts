@@ -18,7 +18,9 @@ import { ApprovalPrompts, alwaysAnswer } from './approval-prompts.ts'
 import { Artifacts, imageTypeOf, type ShownSession } from './artifacts.ts'
 import type { ChatCapabilities, ChatServices } from './chat-services.ts'
 import { approvalView, questionSetView, queueView, tasksView } from './docks.ts'
+import { ComposerAttachments } from './composer-attachments.ts'
 import { Completions } from './completions.ts'
+import { DraftAttachments } from './draft-attachments.ts'
 import { Drafts } from './drafts.ts'
 import { textOf } from './describe-context.ts'
 import { createHookReview } from './hook-review.ts'
@@ -26,6 +28,7 @@ import { instructionDocument } from './instruction-document.ts'
 import { FirstRun } from './first-run.ts'
 import { ModelChooser } from './model-choice.ts'
 import { Notices, type NoticeAction } from './notices.ts'
+import { PageWords } from './page-words.ts'
 import type { FindPresenters } from './present-tool.ts'
 import { SessionActions } from './session-actions.ts'
 import { seqOfRow } from './fork-points.ts'
@@ -67,6 +70,9 @@ export type ChatCommand =
   | 'approvals'
   | 'show-instructions'
   | 'review-hooks'
+  | 'ask-about-selection'
+  | 'ask-about-terminal'
+  | 'add-files'
   | 'menu'
 
 /** The session that was open is open again after a reload. */
@@ -122,6 +128,8 @@ export class ChatController {
   readonly #prompts: ApprovalPrompts
   /** What the menus of the composer offer. */
   readonly completions: Completions
+  readonly #attachments: ComposerAttachments
+  readonly #words = new PageWords()
   /** Also the source of the slash commands that need a view. */
   readonly sessionActions: SessionActions
   readonly #undos: Undo[] = []
@@ -193,6 +201,18 @@ export class ChatController {
     this.#permissionChoice = createPermissionChoice({ permissions: services.permissions, plan: services.plan, editor, l10n })
     this.#rulesPage = createRulesPage({ permissions: services.permissions, l10n })
     this.#artifacts = new Artifacts({ editor, blobs: capabilities.blobs, l10n })
+    this.#attachments = new ComposerAttachments({
+      drafts: new DraftAttachments({ blobs: capabilities.blobs, machine: capabilities.machine, memento: capabilities.memento, onError }),
+      references: services.references,
+      l10n,
+      place: () => ({ sessionId: this.#shown?.session.id ?? null, cwd: this.#cwd() }),
+      imagesRefused: () => this.#imagesRefused(),
+      onChange: (attachments) => {
+        this.#notices.close('attach')
+        this.#model.set('composer', { ...this.#model.get('composer'), attachments })
+      },
+      say: (problem) => this.#notice('attach', 'warning', problem),
+    })
     this.completions = new Completions(onError)
     this.completions.provide('@', referenceCompletions({ references: services.references, l10n, clock }))
     this.#prompts = new ApprovalPrompts({
@@ -268,8 +288,12 @@ export class ChatController {
       },
       onRefused: (refusal) => this.#refused(refusal),
     })
-    this.#undos.push(undo)
-    return undo
+    const detach = () => {
+      undo()
+      this.#words.gone(channel)
+    }
+    this.#undos.push(detach)
+    return detach
   }
 
   // What happens in the sessions; called by the plugin's listeners.
@@ -316,16 +340,16 @@ export class ChatController {
     if (this.#shown?.session.id === sessionId && !this.#isDisposed) this.#showNothing().catch((error: unknown) => this.#tellFailure(error))
   }
 
-  /** A command of the palette, the status bar or a key. */
-  async run(command: ChatCommand): Promise<void> {
+  /** A command of the palette, the status bar, a key or a menu; `paths`: what the menu was opened on. */
+  async run(command: ChatCommand, paths: readonly string[] = []): Promise<void> {
     try {
-      await this.#command(command)
+      await this.#command(command, paths)
     } catch (error) {
       this.#tellFailure(error)
     }
   }
 
-  async #command(command: ChatCommand): Promise<void> {
+  async #command(command: ChatCommand, paths: readonly string[] = []): Promise<void> {
     switch (command) {
       case 'new-session':
         await this.#showNothing()
@@ -396,6 +420,13 @@ export class ChatController {
       case 'review-hooks':
         await this.#reviewHooks()
         return
+      case 'ask-about-selection':
+        await this.#attachments.attachSelection()
+        return await this.#toChat({ type: 'focus-composer' })
+      case 'ask-about-terminal':
+        return await this.#toChat({ type: 'insert-text', text: '@terminal ' })
+      case 'add-files':
+        return await this.#toChat({ type: 'insert-text', text: paths.length === 0 ? '@' : this.#attachments.mentions(paths) })
       case 'menu':
         await this.#menu()
         return
@@ -426,6 +457,12 @@ export class ChatController {
     ])
   }
 
+  async #toChat(message: HostMessage): Promise<void> {
+    this.#words.forgetHidden()
+    await this.#world.editor.showChat()
+    this.#words.say(message)
+  }
+
   async #intent(message: ViewMessage, channel: ViewChannel, reply: (message: HostMessage) => void): Promise<void> {
     const shown = this.#shown
     const opened = async (open: (shown: Shown) => Promise<string | null>) => {
@@ -434,6 +471,8 @@ export class ChatController {
     }
     switch (message.type) {
       case 'ready':
+        this.#words.ready(channel)
+        return
       case 'need-snapshot':
       case 'load-older':
         return
@@ -441,7 +480,12 @@ export class ChatController {
         reply({ type: 'sent', id: message.id, problem: await this.#send(message.text, message.target) })
         return
       case 'completions':
-        return await this.completions.answer(message, { channel, reply, agent: shown?.agent ?? null, cwd: shown?.session.header.cwd ?? this.#world.workspace.folders()[0]?.path ?? null })
+        return await this.completions.answer(message, { channel, reply, agent: shown?.agent ?? null, cwd: this.#cwd() })
+      case 'attach-image':
+      case 'attach-selection':
+      case 'detach':
+      case 'mention':
+        return await this.#attachments.handle(message, reply)
       case 'stop':
         this.#stop()
         return
@@ -484,7 +528,8 @@ export class ChatController {
       case 'open-image':
         return await opened((at) => this.#artifacts.openImage(at, message.attachmentId))
       case 'need-image': {
-        const bytes = shown === null ? null : await this.#artifacts.attachment(shown.session, message.attachmentId)
+        const waiting = await this.#attachments.bytes(message.attachmentId)
+        const bytes = waiting ?? (shown === null ? null : await this.#artifacts.attachment(shown.session, message.attachmentId))
         const kind = bytes === null ? null : imageTypeOf(bytes)
         const uri = bytes === null || kind === null ? null : channel.imageUri(bytes, kind.mediaType)
         reply({ type: 'image', attachmentId: message.attachmentId, uri, byteLength: bytes?.length ?? 0 })
@@ -568,7 +613,7 @@ export class ChatController {
   /** Words for the person when the message was not taken; their text goes back into the composer then. */
   async #send(text: string, target: 'next-turn' | 'next-step'): Promise<string | null> {
     const { t } = this.#world.l10n
-    if (text.trim() === '') return t('There is nothing to send yet.')
+    if (text.trim() === '' && !this.#attachments.hasImages) return t('There is nothing to send yet.')
     if (text.length > MAX_MESSAGE_LENGTH) return t('This message is too long. Put the text into a file and name the file instead.')
     const blocked = this.#blockedBy()
     if (blocked !== null) return blocked
@@ -579,11 +624,16 @@ export class ChatController {
       if (cwd === null) return t('Choose a folder to work in, then send again.')
       // Looked up before there is a session, so that a failure leaves none behind.
       const content = await this.#services.references.content(typed.text, this.#referencePlace(cwd))
+      const refusal = await this.#attachments.refusal()
+      if (refusal !== null) return refusal
+      const draftOf = this.#shown?.session.id ?? null
       const agent = this.#shown?.agent ?? (await this.#createAgent(cwd))
-      const message: UserMessage = { id: this.#world.machine.randomId(), role: 'user', content, source: { kind: 'user' } }
+      const attached = await this.#attachments.blocks(draftOf, agent.id)
+      const message: UserMessage = { id: this.#world.machine.randomId(), role: 'user', content: [...content, ...attached], source: { kind: 'user' } }
       if (target === 'next-step') agent.steer(message)
       else agent.followup(message)
       this.#keepDraft('')
+      await this.#attachments.sent(draftOf)
       return null
     } catch (error) {
       this.#logError(error)
@@ -595,14 +645,28 @@ export class ChatController {
   async #runCommand(line: string): Promise<string | null> {
     const { commands, presets } = this.#services
     const open = this.#shown?.agent ?? null
-    const refusal = commands.refusal(line, { scope: open?.scope ?? presets.scopeOf(this.#preset()), isIdle: open?.status !== 'running' })
+    const refusal = commands.refusal(line, { scope: open?.scope ?? presets.scopeOf(this.#preset()), isIdle: open?.status !== 'running', imageCount: this.#attachments.views().filter(({ kind }) => kind === 'image').length })
     if (refusal !== null) return refusal.message
+    const draftOf = this.#shown?.session.id ?? null
     const cwd = open === null ? await this.#chooseFolder() : null
     const agent = open ?? (cwd === null ? null : await this.#createAgent(cwd))
     if (agent === null) return this.#world.l10n.t('Choose a folder to work in, then send again.')
     this.#keepDraft('')
-    commands.run(agent, line).catch((error: unknown) => this.#tellFailure(error))
+    const images = (await this.#attachments.blocks(draftOf, agent.id)).filter((part) => part.type === 'image')
+    if (images.length > 0) await this.#attachments.sent(draftOf)
+    commands.run(agent, line, { images }).catch((error: unknown) => this.#tellFailure(error))
     return null
+  }
+
+  #cwd(): string | null {
+    return this.#shown?.session.header.cwd ?? this.#world.workspace.folders()[0]?.path ?? null
+  }
+
+  async #imagesRefused(): Promise<string | null> {
+    const { provider, model } = await this.#options()
+    const info = provider === undefined || model === undefined ? undefined : await this.#services.models.get(provider)?.resolveModel(model)
+    if (info === undefined || info.input.includes('image')) return null
+    return this.#world.l10n.t('{model} reads text only. Choose a model that reads images, or send the message without them.', { model: info.name })
   }
 
   #referencePlace(cwd: string): ReferencePlace {
@@ -616,7 +680,9 @@ export class ChatController {
     const waiting = agent === undefined || agent === null ? undefined : [...agent.inbox.nextStep, ...agent.inbox.nextTurn].find((message) => message.id === id)
     if (agent == null || waiting === undefined) return
     const content = await this.#services.references.content(text, this.#referencePlace(agent.session.header.cwd ?? ''))
-    agent.queue.edit(id, [...content, ...waiting.content.filter(({ type }) => type === 'image')])
+    // What the words named is looked up anew; what was put beside them stays.
+    const isBeside = (part: UserMessage['content'][number]) => part.type === 'image' || (part.source !== undefined && !part.text.startsWith('<reference name="@'))
+    agent.queue.edit(id, [...content, ...waiting.content.filter(isBeside)])
   }
 
   async #createAgent(cwd: string): Promise<Agent> {
@@ -1165,6 +1231,7 @@ export class ChatController {
       permission: this.#permission(),
       ...(this.#isPlanning() && { isPlanning: true as const }),
       model,
+      attachments: this.#attachments.views(),
     })
     this.#refreshSession()
     this.#noticeModel(standIn?.isStandIn === true, model === null)

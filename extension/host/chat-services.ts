@@ -36,7 +36,7 @@ import type {} from '../features/references/service.ts'
 /** The outside world as the chat's host needs it. */
 export interface ChatCapabilities {
   readonly attention: Attention
-  readonly blobs: Pick<BlobStore, 'getBeforeImage' | 'getAttachment'>
+  readonly blobs: Pick<BlobStore, 'getBeforeImage' | 'putAttachment' | 'getAttachment' | 'keepAttachments'>
   readonly clock: Clock
   readonly editor: Editor
   readonly l10n: Localization

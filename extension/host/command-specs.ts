@@ -3,6 +3,8 @@ import type { ChatCommand } from './chat-controller.ts'
 /** What a command of the palette does: something of the chat's controller, or of its pages. */
 export type CommandTarget = { readonly chat: ChatCommand } | { readonly page: 'show' | 'open-in-editor' | 'show-log' }
 
+export type MenuPlace = 'editor/context' | 'explorer/context' | 'editor/title/context' | 'scm/resourceState/context' | 'terminal/context'
+
 export interface CommandSpec {
   /** Without the product prefix. */
   readonly id: string
@@ -13,6 +15,8 @@ export interface CommandSpec {
   readonly target: CommandTarget
   /** Place in the menu of the chat view's title; what is used most stands in the page's own header. */
   readonly viewTitle?: string
+  /** Places in the editor's own menus. */
+  readonly menus?: readonly { readonly menu: MenuPlace; readonly when: string; readonly group: string }[]
   readonly key?: { readonly key: string; readonly mac?: string; readonly when?: string }
 }
 
@@ -42,6 +46,31 @@ export const commandSpecs: readonly CommandSpec[] = [
   { id: 'exportSession', title: 'Export Session…', icon: 'export', target: { chat: 'export-session' }, viewTitle: '3_session@5' },
   { id: 'importSession', title: 'Import Session…', icon: 'desktop-download', target: { chat: 'import-session' }, viewTitle: '3_session@6' },
   { id: 'runCommand', title: 'Run Slash Command…', icon: 'terminal', target: { chat: 'run-command' } },
+  {
+    id: 'askAboutSelection',
+    title: 'Ask Bosun About Selection',
+    icon: 'comment',
+    target: { chat: 'ask-about-selection' },
+    menus: [{ menu: 'editor/context', when: 'editorHasSelection', group: '1_chat@90' }],
+  },
+  {
+    id: 'addToChat',
+    title: 'Add to Bosun Chat',
+    icon: 'mention',
+    target: { chat: 'add-files' },
+    menus: [
+      { menu: 'explorer/context', when: 'resourceScheme == file || resourceScheme == vscode-remote', group: '5_cutcopypaste@90' },
+      { menu: 'editor/title/context', when: 'resourceScheme == file || resourceScheme == vscode-remote', group: '1_close@90' },
+      { menu: 'scm/resourceState/context', when: 'scmProvider == git', group: 'navigation@90' },
+    ],
+  },
+  {
+    id: 'askAboutTerminalSelection',
+    title: 'Ask Bosun About Terminal Selection',
+    icon: 'terminal',
+    target: { chat: 'ask-about-terminal' },
+    menus: [{ menu: 'terminal/context', when: 'terminalTextSelectedInFocused || terminalTextSelected', group: '1_chat@90' }],
+  },
   { id: 'showMenu', title: 'Show Menu', icon: 'menu', target: { chat: 'menu' } },
   { id: 'showLog', title: 'Show Diagnostics', icon: 'output', target: { page: 'show-log' }, viewTitle: '4_help@1' },
 ]

@@ -16,6 +16,11 @@ export function manifestTexts(): Readonly<Record<string, string>> {
 const titleKey = (id: string) => `bosun.command.${id}`
 const text = (key: string) => `%${key}%`
 
+function editorMenus(): Readonly<Record<string, readonly JsonObject[]>> {
+  const entries = commandSpecs.flatMap(({ id, menus = [] }) => menus.map(({ menu, when, group }) => ({ menu, entry: { command: `bosun.${id}`, when, group } })))
+  return Object.fromEntries([...new Set(entries.map(({ menu }) => menu))].map((menu) => [menu, entries.filter((each) => each.menu === menu).map(({ entry }) => entry)]))
+}
+
 /** The parts of `package.json` that follow from the code; a test holds the file to them. */
 export function manifestParts(): JsonObject {
   return {
@@ -48,6 +53,7 @@ export function manifestParts(): JsonObject {
         'view/title': commandSpecs.flatMap(({ id, viewTitle }) =>
           viewTitle === undefined ? [] : [{ command: `bosun.${id}`, when: 'view == bosun.chat', group: viewTitle }],
         ),
+        ...editorMenus(),
       },
       keybindings: commandSpecs.flatMap(({ id, key }) => (key === undefined ? [] : [{ command: `bosun.${id}`, ...key }])),
       configuration: { title: 'Bosun', properties: manifestProperties() },

@@ -21,6 +21,8 @@ export type HostMessage =
   | { readonly type: 'sent'; readonly id: string; readonly problem: string | null }
   /** Answers `completions`; may come several times, each holding everything found so far, until `isComplete`. */
   | { readonly type: 'completions'; readonly id: string; readonly items: readonly CompletionItem[]; readonly isComplete: boolean }
+  /** What became of an `attach-image`; with a problem it was not taken. */
+  | { readonly type: 'attached'; readonly id: string; readonly problem: string | null }
   /** Answers `need-image`. `uri` is a `data:` or webview address; null when the attachment is gone. */
   | { readonly type: 'image'; readonly attachmentId: string; readonly uri: string | null; readonly byteLength: number }
 
@@ -62,6 +64,13 @@ export type ViewMessage =
   | { readonly type: 'send'; readonly id: string; readonly text: string; readonly target: 'next-turn' | 'next-step' }
   /** What the person may mean by what follows the `@` or the `/`. A newer request of the page cancels an older one. */
   | { readonly type: 'completions'; readonly id: string; readonly kind: CompletionKind; readonly query: string }
+  /** Put an image to the message that is being written; `data` is its bytes in Base64. The host answers with `attached`. */
+  | { readonly type: 'attach-image'; readonly id: string; readonly name: string; readonly data: string }
+  /** Put what is selected in the editor to it. */
+  | { readonly type: 'attach-selection' }
+  | { readonly type: 'detach'; readonly id: string }
+  /** Name these files in the message: URIs as the editor's lists give them when they are dropped. The host answers with `insert-text`. */
+  | { readonly type: 'mention'; readonly uris: readonly string[] }
   | { readonly type: 'stop' }
   | { readonly type: 'continue' }
   | { readonly type: 'retry' }

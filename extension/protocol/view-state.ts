@@ -229,6 +229,20 @@ export interface ComposerView {
   readonly model: ModelChoiceView | null
   /** What sends: Enter (then Shift+Enter breaks the line), or Ctrl+Enter. Enter when absent. */
   readonly sendKey?: 'enter' | 'mod-enter'
+  /** None when absent. */
+  readonly attachments?: readonly AttachmentView[]
+}
+
+/** What goes with the message that is being written. */
+export interface AttachmentView {
+  readonly id: string
+  readonly kind: 'image' | 'selection'
+  /** A file's name; may be empty for a pasted image. */
+  readonly label: string
+  /** Its range or its size. */
+  readonly detail: string
+  /** Of an image, for its thumbnail. */
+  readonly attachmentId?: string
 }
 
 export interface ModelChoiceView {

@@ -53,6 +53,15 @@ describe.each(Object.entries(stores))('a blob store %s', (_, createStore) => {
     expect(await store.putBeforeImage('s', null)).toEqual({ digest: null })
     expect([...(await store.getBeforeImage('s', (await store.putBeforeImage('s', new Uint8Array())).digest!))]).toEqual([])
   })
+  it('removes every attachment but those to keep, and knows a session without any', async () => {
+    const { store } = await made()
+    const first = await store.putAttachment('s', bytes('hello'), { mediaType: 'image/png' })
+    const second = await store.putAttachment('s', bytes('other'), { mediaType: 'image/png' })
+    await store.putAttachment('t', bytes('hello'), { mediaType: 'image/png' })
+    await store.keepAttachments('s', [second.attachmentId])
+    expect([await store.listAttachments('s'), await store.listAttachments('t')]).toEqual([[second.attachmentId], [first.attachmentId]])
+    await store.keepAttachments('nobody', [])
+  })
   it('shares attachments and before-images with another session, and lists them', async () => {
     const { store } = await made()
     const { attachmentId } = await store.putAttachment('a', bytes('hello'), { mediaType: 'image/png' })

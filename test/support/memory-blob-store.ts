@@ -52,6 +52,10 @@ export function createMemoryBlobStore(): MemoryBlobStore {
         for (const [key, bytes] of [...blobs]) if (key.startsWith(`${kind}/${from}/`)) blobs.set(`${kind}/${to}/${key.split('/')[2]}`, bytes)
       }
     },
+    async keepAttachments(sessionId, attachmentIds) {
+      const prefix = `attachment/${sessionId}/`
+      for (const key of [...blobs.keys()]) if (key.startsWith(prefix) && !attachmentIds.includes(`sha256:${key.slice(prefix.length)}`)) blobs.delete(key)
+    },
     listAttachments: async (sessionId) => [...blobs.keys()].filter((key) => key.startsWith(`attachment/${sessionId}/`)).map((key) => `sha256:${key.split('/')[2]}`),
     spillFolder,
   }

@@ -4,6 +4,7 @@ import type { ReadonlySignal, Signal } from '@preact/signals'
 import type { ChatActions } from '../actions/chat-actions.ts'
 import type { Announcements } from '../store/announcements.ts'
 import type { ChatStore } from '../store/chat-store.ts'
+import type { Attaching } from '../store/attaching.ts'
 import type { CompletionMenu } from '../store/completion-menu.ts'
 import type { ComposerModel } from '../store/composer-model.ts'
 import type { UiState } from '../store/ui-state.ts'
@@ -16,6 +17,7 @@ export interface App {
   readonly actions: ChatActions
   readonly composer: ComposerModel
   readonly completion: CompletionMenu
+  readonly attaching: Attaching
   readonly announcements: Announcements
   readonly highlighter: Highlighter
   readonly safeHtml: (html: string) => DocumentFragment

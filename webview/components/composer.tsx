@@ -2,14 +2,17 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { t } from '../l10n.ts'
 import type { Acceptance } from '../store/completion-menu.ts'
+import { carriesFiles, droppedFrom, type Dropped } from '../text/dropped.ts'
 import { useApp } from './app-context.ts'
+import { AddMenu } from './add-menu.tsx'
+import { AttachmentChips } from './attachment-chips.tsx'
 import { COMPLETIONS_ID, CompletionList, completionId } from './completion-list.tsx'
 import { Icon } from './icon.tsx'
 import { IconButton } from './icon-button.tsx'
 
 /** Where the person writes. Grows to 40% of the view; everything in it works by keyboard. */
 export function Composer() {
-  const { store, composer, completion, actions } = useApp()
+  const { store, composer, completion, attaching, actions } = useApp()
   const box = useRef<HTMLTextAreaElement>(null)
   const state = store.state.composer.value
   const session = store.state.session.value
@@ -34,6 +37,37 @@ export function Composer() {
     if (taken === null || box.current === null) return
     write(box.current, taken)
     completion.look(box.current.value, box.current.selectionStart)
+  }
+  const isDropping = useSignal(false)
+  const take = ({ uris, images, others }: Dropped): boolean => {
+    if (uris.length > 0) actions.mention(uris)
+    if (images.length > 0) attaching.add(images)
+    if (others.length > 0) attaching.refuse(t('{0} is outside of the workspace and no image. Open it in the editor, or name it by its path.', others.join(', ')))
+    return uris.length + images.length + others.length > 0
+  }
+  const onDragOver = (event: DragEvent) => {
+    if (event.dataTransfer === null || !carriesFiles(event.dataTransfer)) return
+    event.preventDefault()
+    event.dataTransfer.dropEffect = 'copy'
+    isDropping.value = true
+  }
+  const onDrop = (event: DragEvent) => {
+    isDropping.value = false
+    if (event.dataTransfer !== null && take(droppedFrom(event.dataTransfer))) event.preventDefault()
+  }
+  const onPaste = (event: ClipboardEvent) => {
+    // Words that also come as a picture, as from a spreadsheet, are meant as words.
+    if (event.clipboardData === null || event.clipboardData.getData('text/plain') !== '') return
+    if (take(droppedFrom(event.clipboardData))) event.preventDefault()
+  }
+  const typeSign = (sign: string) => {
+    const { current } = box
+    if (current === null) return
+    const needsBlank = sign === '@' && /\S$/.test(current.value.slice(0, current.selectionStart))
+    if (sign === '/') write(current, { start: 0, end: 0, text: current.value === '' ? '/' : '/ ' })
+    else write(current, { start: current.selectionStart, end: current.selectionEnd, text: needsBlank ? ` ${sign}` : sign })
+    if (sign === '/') current.setSelectionRange(1, 1)
+    completion.look(current.value, current.selectionStart)
   }
   const onMenuKey = (event: KeyboardEvent): boolean => {
     const moves: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: 5, PageUp: -5 }
@@ -97,8 +131,16 @@ export function Composer() {
           <span dir="auto">{state.blockedBy}</span>
         </div>
       )}
-      <div class="composer-box">
+      {attaching.problem.value !== null && (
+        <div class="composer-note level-warning" role="alert">
+          <Icon name="warning" />
+          <span dir="auto">{attaching.problem.value}</span>
+          <IconButton icon="close" label={t('Close')} onPress={attaching.closeProblem} />
+        </div>
+      )}
+      <div class={isDropping.value ? 'composer-box is-drop' : 'composer-box'} onDragOver={onDragOver} onDragLeave={() => (isDropping.value = false)} onDrop={onDrop}>
         <CompletionList onPick={pick} />
+        {!isEditing && <AttachmentChips />}
         {isEditing && (
           <div class="composer-editing">
             <Icon name="edit" />
@@ -123,6 +165,7 @@ export function Composer() {
             look(event)
           }}
           onClick={look}
+          onPaste={onPaste}
           onKeyUp={(event) => {
             if (caretKeys.has(event.key)) look(event)
           }}
@@ -133,6 +176,7 @@ export function Composer() {
           onKeyDown={onKeyDown}
         />
         <div class="composer-bar">
+          <AddMenu onType={typeSign} />
           <Chips />
           <span class="composer-send">
             {isRunning && (

@@ -95,6 +95,7 @@ export function createChatStore({ needSnapshot }: { readonly needSnapshot: () =>
       case 'focus-composer':
       case 'insert-text':
       case 'completions':
+      case 'attached':
       case 'sent':
         return undefined
       default:

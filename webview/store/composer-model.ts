@@ -35,11 +35,13 @@ interface Deps {
   readonly ui: UiState
   readonly actions: Pick<ChatActions, 'send' | 'editQueued' | 'saveDraft'>
   readonly newId: () => string
+  /** Something is on its way into the message: it waits for it. */
+  readonly isAttaching?: () => boolean
   /** Runs `work` after a pause in typing; calling again starts the pause anew. */
   readonly afterPause: (work: () => void) => void
 }
 
-export function createComposerModel({ store, ui, actions, newId, afterPause }: Deps): ComposerModel {
+export function createComposerModel({ store, ui, actions, newId, isAttaching = () => false, afterPause }: Deps): ComposerModel {
   const text = signal('')
   const editingQueued = signal<string | null>(null)
   const problem = signal<string | null>(null)
@@ -68,7 +70,11 @@ export function createComposerModel({ store, ui, actions, newId, afterPause }: D
     }),
   ]
 
-  const canSubmit = computed(() => text.value.trim() !== '' && (editingQueued.value !== null || store.state.composer.value.canSend))
+  const canSubmit = computed(() => {
+    const { canSend, attachments = [] } = store.state.composer.value
+    if (editingQueued.value !== null) return text.value.trim() !== ''
+    return canSend && !isAttaching() && (text.value.trim() !== '' || attachments.some(({ kind }) => kind === 'image'))
+  })
 
   return {
     text,
@@ -177,4 +183,4 @@ function wordsOf(row: Row): string | null {
   return row.kind === 'command' ? `/${row.name} ${row.args}` : null
 }
 
-const joined = (first: string, second: string): string => (second.trim() === '' ? first : `${first}\n\n${second}`)
+const joined = (first: string, second: string): string => (second.trim() === '' ? first : first === '' ? second : `${first}\n\n${second}`)

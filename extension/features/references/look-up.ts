@@ -70,13 +70,13 @@ function blockOf(reference: ParsedReference, place: ReferencePlace, needs: LookU
 }
 
 /** Errors: `UnresolvedReference`. */
-export async function selectionBlock({ facts, isSecret, shown }: LookUpNeeds, { cwd }: Pick<ReferencePlace, 'cwd'>): Promise<{ readonly block: TextBlock; readonly facts: SelectionFacts }> {
+export async function selectionBlock({ facts, isSecret, shown }: LookUpNeeds, { cwd }: Pick<ReferencePlace, 'cwd'>, name = '@selection'): Promise<{ readonly block: TextBlock; readonly facts: SelectionFacts }> {
   const selection = await facts.selection()
   if (selection === null) throw new UnresolvedReference('NOTHING_THERE', '@selection: nothing is selected in an editor. Select something, or take it out of the message, then send again.')
   refuseSecret(selection.path, '@selection', { isSecret })
   const at = `${shown(selection.path, cwd)}:${selection.startLine}-${selection.endLine}`
   const block = referenceBlock({
-    name: '@selection',
+    name,
     text: `${at} (${selection.languageId})\n${selection.text}`,
     maxBytes: MAX_SELECTION_BYTES,
     more: `Read ${at} for the rest.`,

@@ -62,7 +62,7 @@ export function referencesPlugin(needs: ReferencesPluginNeeds): Plugin {
           named = [...new Set([...mentionedPaths(text, place.cwd), ...named])].slice(0, MAX_NAMED)
           return text.trim() === '' ? blocks : [{ type: 'text', text }, ...blocks]
         },
-        selection: (place) => selectionBlock(lookUpNeeds, place),
+        selection: (place) => selectionBlock(lookUpNeeds, place, 'selection'),
         spelling: (path, cwd) => pathReference(shown(path, cwd)),
       }
       ctx.provide('references', references)

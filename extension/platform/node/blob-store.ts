@@ -69,6 +69,12 @@ export class NodeBlobStore implements BlobStore {
     return (await digestsIn(this.#folder(sessionId, 'attachments'))).map((digest) => `sha256:${digest}`)
   }
 
+  async keepAttachments(sessionId: string, attachmentIds: readonly string[]): Promise<void> {
+    const folder = this.#folder(sessionId, 'attachments')
+    const gone = (await digestsIn(folder)).filter((digest) => !attachmentIds.includes(`sha256:${digest}`))
+    await Promise.all(gone.map((digest) => unlink(join(folder, digest))))
+  }
+
   spillFolder(sessionId: string): string {
     return this.#folder(sessionId, 'spill')
   }

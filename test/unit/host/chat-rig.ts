@@ -12,6 +12,7 @@ import type { SessionSummary } from '../../../extension/core/session/session.ts'
 import { createSettings } from '../../../extension/core/settings/service.ts'
 import type { Answer, PendingQuestions } from '../../../extension/features/questions/service.ts'
 import { ChatController } from '../../../extension/host/chat-controller.ts'
+import { pathReference } from '../../../extension/features/references/parse-references.ts'
 import type { ChatServices } from '../../../extension/host/chat-services.ts'
 import { FRAME_MS } from '../../../extension/host/view-feed.ts'
 import { PROTOCOL_VERSION, type HostMessage, type ViewMessage } from '../../../extension/protocol/messages.ts'
@@ -270,6 +271,11 @@ export async function chatRig(options: RigOptions = {}) {
     costs: { treeCost: async () => noCost, knownTreeCost: () => noCost, ownCost: () => undefined },
     references: {
       candidates: async () => [],
+      selection: async () => ({
+        block: { type: 'text', text: 'let a', source: { kind: 'plugin', plugin: 'references' } },
+        facts: { path: '/project/src/date.ts', languageId: 'typescript', startLine: 3, endLine: 4, text: 'let a' },
+      }),
+      spelling: (path: string, cwd: string) => pathReference(path.replace(`${cwd}/`, '')),
       content: async (text: string) => {
         if (text.includes('@terminal')) throw new Error('@terminal: nothing is selected in a terminal.')
         return text.includes('@changes') ? [{ type: 'text', text }, { type: 'text', text: 'the diff', source: { kind: 'plugin', plugin: 'references' } }] : [{ type: 'text', text }]

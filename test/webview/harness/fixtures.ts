@@ -292,6 +292,21 @@ const explained = () => [
 /** Every state of the chat that is designed for. */
 export const fixtures: Readonly<Record<string, Fixture>> = {
   'menu-references': { state: withRows(turn()), typed: 'The test fails on CI only, see @dat', completions: someReferences },
+  attachments: {
+    state: {
+      ...withRows(turn()),
+      composer: {
+        ...composer,
+        attachments: [
+          { id: 'a1', kind: 'image', label: 'screenshot-of-the-calendar.png', detail: '1280 × 800, 214 kB', attachmentId: 'img1' },
+          { id: 'a2', kind: 'selection', label: 'date.test.ts', detail: 'lines 12 to 31' },
+          { id: 'a3', kind: 'image', label: '', detail: '640 × 480, 31 kB' },
+        ],
+      },
+    },
+    typed: 'Why does it look like this?',
+  },
+  'add-menu': { state: withRows(turn()), press: ['Add to the message'] },
   'menu-facts': {
     state: { ...baseState, session: null },
     typed: '@',

@@ -114,7 +114,7 @@ export async function openHarness(browser: Browser, options: HarnessOptions): Pr
 }
 
 /** A small picture for attachments: a gradient, made here. */
-const picture = `data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAHElEQVR4nGP8z8Dwn4GBgYmBgYGJAQoYqSkBANdeAhHJxVJvAAAAAElFTkSuQmCC`
+const picture = `data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAkElEQVR42g3MoREEIAwEwC/n26CNdIDGoN9gTkdjzqBPx8TQQdp59M7s52u3WZhp2IFtmoeh7Pf59tt6WNfoB32ze3RUfzBvm2FTYx7MzekxUfPBum2FLY11sDaXx0KtB37ba13DD3zTPRzlD3gbw6jBA27Sgyg+0G0Kk4YOtCkPofQgb8uw1MiD3EyPROXvD02AbMFoFipmAAAAAElFTkSuQmCC`
 
 /** Show a fixture as it is meant to be seen, in a page that may have shown another before. */
 export async function showFixture(harness: HarnessPage, fixture: Fixture): Promise<void> {

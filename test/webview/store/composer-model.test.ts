@@ -11,10 +11,12 @@ let ui: UiState
 let composer: ComposerModel
 let posted: ViewMessage[]
 let pause: () => void
+let isAttaching: boolean
 let frame: number
 
 beforeEach(() => {
   posted = []
+  isAttaching = false
   frame = 1
   pause = () => undefined
   store = createChatStore({ needSnapshot: () => undefined })
@@ -24,7 +26,7 @@ beforeEach(() => {
 
 function newComposer(): ComposerModel {
   let counter = 0
-  return createComposerModel({ store, ui, actions: createChatActions((message) => posted.push(message)), newId: () => `m${(counter += 1)}`, afterPause: (work) => (pause = work) })
+  return createComposerModel({ store, ui, actions: createChatActions((message) => posted.push(message)), newId: () => `m${(counter += 1)}`, isAttaching: () => isAttaching, afterPause: (work) => (pause = work) })
 }
 
 const show = (state = viewState([promptRow('a', 'the first words')])) => store.apply([snapshot(frame, state)])
@@ -37,6 +39,22 @@ describe('sending', () => {
     composer.type('  do it \n')
     composer.submit('next-turn')
     expect([composer.text.value, posted]).toEqual(['', [{ type: 'send', id: 'm1', text: 'do it', target: 'next-turn' }, { type: 'draft', text: '' }]])
+  })
+
+  it('sends images without words, a selection only with some', () => {
+    const withAttached = (kind: 'image' | 'selection') => show(viewState([], { composer: { ...viewState([]).composer, attachments: [{ id: 'a', kind, label: 'a', detail: '' }] } }))
+    withAttached('selection')
+    composer.submit('next-turn')
+    withAttached('image')
+    composer.submit('next-turn')
+    expect(posted.filter(({ type }) => type === 'send')).toEqual([{ type: 'send', id: 'm1', text: '', target: 'next-turn' }])
+  })
+
+  it('waits for an image that is on its way', () => {
+    isAttaching = true
+    composer.type('look')
+    composer.submit('next-turn')
+    expect([composer.text.value, posted]).toEqual(['look', []])
   })
 
   it('does nothing without words', () => {
