@@ -5,6 +5,7 @@ import type {} from './core/loop/points.ts'
 import type {} from './core/policy/approval.ts'
 import type {} from './core/presets/preset.ts'
 import type {} from './core/prompt/system-prompt.ts'
+import type {} from './core/session/retention.ts'
 import type {} from './core/session/session.ts'
 import type {} from './core/settings/settings.ts'
 import type {} from './core/tools/service.ts'
@@ -62,6 +63,7 @@ export const extensionPoints = {
   'session/disposed': { kind: 'emit', args: 'session', onThrow: 'contained' },
   'session/event': { kind: 'emit', args: 'session, event', onThrow: 'contained' },
   'session/access': { kind: 'emit', args: 'session', onThrow: 'contained' },
+  'session/expired': { kind: 'emit', args: 'sessions (id, title) that retention deleted', onThrow: 'contained' },
 
   'agent/created': { kind: 'emit', args: 'agent', onThrow: 'takes the publication back' },
   'agent/disposing': { kind: 'parallel', args: 'agent', onThrow: 'contained' },

@@ -24,6 +24,7 @@ import { createPromptSectionsPlugin } from './core/prompt/sections.ts'
 import { createSurroundingsPlugin } from './core/prompt/surroundings.ts'
 import { createSystemPromptPlugin } from './core/prompt/service.ts'
 import { sessionArchivesPlugin } from './core/session/archive/plugin.ts'
+import { retentionPlugin } from './core/session/retention.ts'
 import { sessionsPlugin } from './core/session/sessions.ts'
 import { titlesPlugin } from './core/session/titles-plugin.ts'
 import { settingsPlugin } from './core/settings/service.ts'
@@ -79,6 +80,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     sessionsPlugin({ events: world.events, blobs, clock, machine, logger, dispatch, patienceMs: 2_000 }),
     featureEvents,
     costPlugin({ clock, logger }),
+    retentionPlugin({ clock, logger, dispatch }),
     sessionArchivesPlugin({ events: world.events, blobs, clock, machine }),
     costCommand({ now: () => clock.now() }),
     createCommandsPlugin({ dispatch, machine, logger }),

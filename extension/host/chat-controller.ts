@@ -319,6 +319,15 @@ export class ChatController {
     this.#refreshShown()
   }
 
+  /** Never silently: it may have been the setting of another time. */
+  noteExpired(count: number): void {
+    const { editor, l10n } = this.#world
+    this.#refreshSoon()
+    this.#notice('expired', 'info', l10n.t('{count} sessions that nobody touched for long were deleted, as the setting bosun.sessions.retentionDays says.', { count }), [
+      { id: 'open', label: l10n.t('Open the settings'), run: () => editor.openSettings('bosun.sessions.retentionDays') },
+    ])
+  }
+
   noteProgress(sessionId: string, callId: string, text: string): void {
     this.#transcripts.progress(sessionId, callId, text)
   }
@@ -842,9 +851,13 @@ export class ChatController {
   async #delete(id: string): Promise<void> {
     const { editor, l10n } = this.#world
     const title = this.#model.get('sessions').find((item) => item.id === id)?.title ?? id
+    const forks = (await this.#services.sessions.list()).filter(({ forkedFrom }) => forkedFrom === id)
     const isSure = await editor.confirm({
       text: l10n.t('Delete “{title}”?', { title }),
-      detail: l10n.t('Its conversation, attachments and kept output go for good. Your files stay as they are.'),
+      detail: [
+        l10n.t('Its conversation, attachments and kept output go for good. Your files stay as they are.'),
+        ...(forks.length === 0 ? [] : [l10n.t('{count} sessions were forked from it: they stay, but long output that they refer to goes.', { count: forks.length })]),
+      ].join(' '),
       yes: l10n.t('Delete'),
     })
     if (!isSure) return

@@ -1,4 +1,5 @@
 import type { Plugin } from '../core/kernel/plugin.ts'
+import type {} from '../core/session/retention.ts'
 import { ChatController } from './chat-controller.ts'
 import { chatServices, type ChatCapabilities } from './chat-services.ts'
 
@@ -18,6 +19,7 @@ export function chatPlugin({ capabilities, onReady }: Parts): Plugin {
       ctx.on('session/event', (session, event) => controller.noteEvent(session, event))
       ctx.on('session/disposed', (session) => controller.noteClosed(session.id))
       ctx.on('session/access', (session) => controller.noteAccess(session))
+      ctx.on('session/expired', (sessions) => controller.noteExpired(sessions.length))
       ctx.on('agent/status', () => controller.noteStatus())
       ctx.on('agent/progress', ({ agent, callId, progress }) => controller.noteProgress(agent.id, callId, progress))
       ctx.on('llm/adapters-updated', () => controller.noteModels())

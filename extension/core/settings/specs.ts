@@ -264,6 +264,14 @@ export const settings = {
     expects: 'a whole number of 0 or more',
     schema: count(0),
   }),
+  sessionsRetentionDays: setting({
+    key: 'sessions.retentionDays',
+    fallback: 0,
+    scope: 'machine',
+    description: 'Days after which a session that nobody touched is deleted. Sessions that you named, that are open, or that others were forked from and are still used, stay. 0: every session is kept.',
+    expects: 'a whole number of 0 or more',
+    schema: count(0),
+  }),
   titlesEnabled: setting({
     key: 'titles.enabled',
     fallback: true,

@@ -1,0 +1,89 @@
+import { isErrorOf } from '../../base/harness-error.ts'
+import type { Clock } from '../../capabilities/clock.ts'
+import { EventStoreError } from '../../capabilities/event-store.ts'
+import type { Logger } from '../../capabilities/logger.ts'
+import { everyLayer, type Context, type Dispatcher, type Emit, type Plugin } from '../kernel/plugin.ts'
+import { settings } from '../settings/specs.ts'
+import type { SessionSummary } from './session.ts'
+
+declare module '../kernel/plugin.ts' {
+  interface ExtensionPoints {
+    /** Sessions that `sessions.retentionDays` took away, after they are gone. A throw is contained. */
+    'session/expired': Emit<[sessions: readonly Pick<SessionSummary, 'id' | 'title'>[]]>
+  }
+}
+
+export interface RetentionParts {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly dispatch: Dispatcher
+}
+
+/** Nobody waits for it: it looks once the application has long been up, and now and then. */
+const FIRST_LOOK_MS = 60_000
+const NEXT_LOOK_MS = 6 * 3_600_000
+const DAY_MS = 86_400_000
+
+/** Takes sessions away that nobody touched for as many days as `sessions.retentionDays` says; none by default. */
+export function retentionPlugin(parts: RetentionParts): Plugin {
+  return {
+    name: 'retention',
+    inject: ['sessions', 'settings'],
+    apply(ctx) {
+      let cancel = (): void => {}
+      let work = Promise.resolve()
+      const lookIn = (delayMs: number): void => {
+        cancel = parts.clock.schedule(delayMs, () => {
+          work = removeExpired(ctx, parts).catch((error: unknown) => parts.logger.error('Old sessions could not be looked for.', { error: messageOf(error) }))
+          lookIn(NEXT_LOOK_MS)
+        })
+      }
+      lookIn(FIRST_LOOK_MS)
+      return () => {
+        cancel()
+        return work
+      }
+    },
+  }
+}
+
+async function removeExpired({ sessions, settings: read }: Context, { clock, logger, dispatch }: RetentionParts): Promise<void> {
+  const days = read.get(settings.sessionsRetentionDays)
+  if (days === 0) return
+  const gone: SessionSummary[] = []
+  for (const session of expiredSessions(await sessions.list(), clock.now() - days * DAY_MS)) {
+    if (sessions.live(session.id) !== undefined) continue
+    try {
+      await sessions.remove(session.id)
+      gone.push(session)
+    } catch (error) {
+      // Another window has it open, or took it away already.
+      if (!isErrorOf(EventStoreError, error, 'SESSION_BUSY') && !isErrorOf(EventStoreError, error, 'SESSION_NOT_FOUND')) throw error
+    }
+  }
+  if (gone.length === 0) return
+  logger.info('Sessions older than the setting sessions.retentionDays were deleted.', { days, sessions: gone.map(({ id }) => id) })
+  dispatch.emit('session/expired', everyLayer, [gone])
+}
+
+/**
+ * Those that may go: whole families (a session, its forks, what agents of theirs started) of which nothing was touched since
+ * `touchedAfter`, nothing is open, nothing was named by a person and nothing is unreadable. Children go before their parents.
+ */
+export function expiredSessions(sessions: readonly SessionSummary[], touchedAfter: number): readonly SessionSummary[] {
+  const parentOf = ({ forkedFrom, startedBy }: SessionSummary) => forkedFrom ?? startedBy
+  const byId = new Map(sessions.map((session) => [session.id, session]))
+  const rootOf = (session: SessionSummary): string => {
+    const seen = new Set<string>()
+    let at = session
+    for (let parent = byId.get(parentOf(at) ?? ''); parent !== undefined && !seen.has(at.id); parent = byId.get(parentOf(at) ?? '')) {
+      seen.add(at.id)
+      at = parent
+    }
+    return at.id
+  }
+  const kept = new Set(sessions.filter(({ isLive, isNamed, problem, updatedAt }) => isLive || isNamed || problem !== undefined || updatedAt >= touchedAfter).map(rootOf))
+  return sessions.filter((session) => !kept.has(rootOf(session))).sort((left, right) => right.createdAt - left.createdAt)
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { createKernel } from '../../../../extension/core/kernel/kernel.ts'
+import { sessionBusy } from '../../../../extension/capabilities/event-store.ts'
+import { expiredSessions, retentionPlugin } from '../../../../extension/core/session/retention.ts'
+import type { Sessions, SessionSummary } from '../../../../extension/core/session/session.ts'
+import { settingsPlugin } from '../../../../extension/core/settings/service.ts'
+import { createManualClock } from '../../../support/manual-clock.ts'
+import { memorySettings } from '../../../support/memory-settings.ts'
+import { createRecordingLogger } from '../../../support/quiet-logger.ts'
+
+const session = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => ({ id, title: id, createdAt: 0, updatedAt: 10, isLive: false, isNamed: false, isArchived: false, ...more })
+
+describe('what may go', () => {
+  const check = (sessions: readonly SessionSummary[], ids: readonly string[]) => expect(expiredSessions(sessions, 100).map(({ id }) => id)).toEqual(ids)
+
+  it('is what nobody touched since', () => check([session('old'), session('new', { updatedAt: 100 })], ['old']))
+  it('is not what is open', () => check([session('a', { isLive: true })], []))
+  it('is not what a person named', () => check([session('a', { isNamed: true })], []))
+  it('is not what cannot be read', () => check([session('a', { problem: 'torn' })], []))
+  it('is also what is archived', () => check([session('a', { isArchived: true })], ['a']))
+  it('is not what a used session was forked from, over generations', () => check([session('a'), session('b', { forkedFrom: 'a' }), session('c', { forkedFrom: 'b', updatedAt: 200 })], []))
+  it('is not a child of a used session', () => check([session('a', { updatedAt: 200 }), session('b', { startedBy: 'a' })], []))
+  it('is a whole family, children first', () => check([session('a', { createdAt: 1 }), session('b', { forkedFrom: 'a', createdAt: 2 })], ['b', 'a']))
+  it('is a fork whose source is gone', () => check([session('b', { forkedFrom: 'gone' })], ['b']))
+  it('is found in a circle too', () => check([session('a', { forkedFrom: 'b' }), session('b', { forkedFrom: 'a' })], ['a', 'b']))
+})
+
+describe('retention', () => {
+  async function rig(days: number) {
+    const clock = createManualClock(1_000 * 86_400_000)
+    const logger = createRecordingLogger()
+    const kernel = createKernel({ logger })
+    const age = (daysOld: number) => clock.now() - daysOld * 86_400_000
+    const removed: string[] = []
+    const told: string[] = []
+    const list = [session('31', { updatedAt: age(31) }), session('29', { updatedAt: age(29) }), session('busy', { updatedAt: age(90) })]
+    kernel.root.provide('sessions', {
+      list: async () => list.filter(({ id }) => !removed.includes(id)),
+      live: () => undefined,
+      async remove(id: string) {
+        if (id === 'busy') throw sessionBusy(id, { pid: 1, host: 'here', since: 0 })
+        removed.push(id)
+      },
+    } as unknown as Sessions)
+    await kernel.root.plugin(settingsPlugin({ source: memorySettings({ 'sessions.retentionDays': days }), logger, dispatch: kernel.dispatch })).ready
+    kernel.root.on('session/expired', (gone) => void told.push(...gone.map(({ title }) => title)))
+    await kernel.root.plugin(retentionPlugin({ clock, logger, dispatch: kernel.dispatch })).ready
+    const pass = async (ms: number) => {
+      clock.advance(ms)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return { kernel, clock, removed, told, pass }
+  }
+
+  it('keeps everything by default', async () => {
+    const { removed, pass } = await rig(0)
+    await pass(60_000)
+    expect(removed).toEqual([])
+  })
+  it('waits a minute, takes what is older, leaves what another window has open, and tells', async () => {
+    const { removed, told, pass } = await rig(30)
+    await pass(59_999)
+    expect(removed).toEqual([])
+    await pass(1)
+    expect([removed, told]).toEqual([['31'], ['31']])
+  })
+  it('looks again later', async () => {
+    const { removed, pass } = await rig(30)
+    await pass(60_000)
+    for (let hours = 0; hours < 30; hours += 6) await pass(6 * 3_600_000)
+    expect(removed).toEqual(['31', '29'])
+  })
+  it('stops with its plugin', async () => {
+    const { kernel, clock } = await rig(30)
+    await kernel.dispose()
+    expect(clock.waiting).toBe(0)
+  })
+})
