@@ -116,7 +116,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
       shellSyntax: world.shellSyntax,
       readableFolders: (sessionId) => [sessionId, ...(kernel.root.get('sessions')?.ancestors(sessionId) ?? [])].map((id) => blobs.spillFolder(id)),
     }),
-    secretRedaction,
+    secretRedaction({ sensitivePaths: setting('permissionsSensitivePaths'), machine }),
     timeOutGuard({ clock }),
     durableTools,
     spillGuard({ blobs, logger, maxInlineBytes: setting('toolsMaxInlineBytes') }),
@@ -132,7 +132,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     planPlugin({ logger, machine }),
 
     fileTools({ files, blobs }),
-    searchTools({ search: searchWithoutSecrets(search, { sensitivePaths: setting('permissionsSensitivePaths'), machine }), files, workspace, blobs, logger }),
+    searchTools({ search: searchWithoutSecrets(search, { sensitivePaths: setting('permissionsSensitivePaths'), machine, workspace, rules: () => kernel.root.permissions.rules() }), files, workspace, blobs, logger }),
     shellTools({
       processes, files, blobs, clock, machine, shellPath: setting('shellPath'), timeoutMs: setting('shellTimeoutMs'),
     }),

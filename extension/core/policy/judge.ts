@@ -19,6 +19,7 @@ import { judgeScript, namedFiles, patternForSecret, type PathWord, type ScriptFa
 import { mayMatchSecret } from './shell/secret-patterns.ts'
 import { openScript } from './shell/open-script.ts'
 import type { ShellCommand, ShellScript } from './shell/shell-parts.ts'
+import { fitsRulePath, isAbsolutePattern } from './rule-paths.ts'
 import { beyondRule } from './rule-reach.ts'
 import { hostsIn, hostsOf, isPlainFetch, matchesHost } from './shell/hosts.ts'
 import type { ToolEffect } from './tool-effects.ts'
@@ -461,11 +462,7 @@ export function createJudge(parts: Parts): Judge {
     return fitsName(pattern, path, folders) || fitsName(pattern, realPath, folders)
   }
 
-  function fitsName(pattern: string, name: string, folders: readonly string[]): boolean {
-    const matches = pathMatcher([pattern.includes('/') ? pattern : `**/${pattern}`], style)
-    if (isAbsolutePattern(pattern)) return matches(name) !== null
-    return folders.some((folder) => isWithin(name, folder, style) && matches(relativeTo(name, folder, style)) !== null)
-  }
+  const fitsName = (pattern: string, name: string, folders: readonly string[]) => fitsRulePath(pattern, name, folders, style)
 
   function ask({ exec }: Case, details: ApprovalDetails): PreExecuteDecision {
     return { kind: 'ask', reason: `${exec.name} needs approval. ${details.why}`, details }
@@ -507,8 +504,6 @@ function pathsIn(args: Json): readonly string[] {
   }
   return [...found]
 }
-
-const isAbsolutePattern = (pattern: string) => /^([a-z]:)?[/\\]/i.test(pattern)
 
 /** `a{b,c}` as the shell fills it in; null when that would be too much to look at. */
 function filledBraces(pattern: string): readonly string[] | null {

@@ -1,8 +1,11 @@
 import type { Json } from '../../base/json.ts'
+import type { Machine } from '../../capabilities/machine.ts'
 import type { Plugin } from '../kernel/plugin.ts'
 import type { ToolContent } from '../log/message.ts'
-import type { ToolResult } from '../tools/definition.ts'
+import type { Execution, ToolResult } from '../tools/definition.ts'
 import type {} from '../tools/service.ts'
+import { pathMatcher, styleOf } from './paths.ts'
+import { withoutSecretDiffs } from './secret-diffs.ts'
 
 /** Shapes of keys and tokens that their issuers publish, so that nothing else is taken for one. */
 const shapes: readonly { readonly name: string; readonly pattern: RegExp }[] = [
@@ -26,47 +29,63 @@ export function redactSecrets(text: string): string {
 }
 
 /**
- * Takes known shapes of secrets out of what programs print, before programs, cards, files and models see it.
+ * Takes known shapes of secrets, and what git shows of secret-looking files, out of what programs print, before programs, cards, files and models see it.
  *
  * Done around the body, so that whatever looks at the result later, a cap on its size too, sees the one that stays.
  * What a listener puts in its place is looked at as well.
  * Source: design 6.2.
  */
-export const secretRedaction: Plugin = {
-  name: 'secret-redaction',
-  apply(ctx) {
-    ctx.on('tools/execute', async (exec, next) => {
-      const result = await next()
-      return outputTools.has(exec.name) ? withoutSecrets(result) : result
-    })
-    ctx.on('tools/post-execute', async (exec, _result, next) => {
-      const decision = await next()
-      if (!outputTools.has(exec.name) || decision.kind !== 'accept') return decision
-      if (decision.value !== undefined) return { ...decision, value: redacted(decision.value) }
-      return decision.content === undefined ? decision : { ...decision, content: decision.content.map(redactedPart) }
-    })
-  },
+export function secretRedaction({ sensitivePaths, machine }: { readonly sensitivePaths: () => readonly string[]; readonly machine: Pick<Machine, 'platform'> }): Plugin {
+  let secrets: { readonly patterns: readonly string[]; readonly match: (path: string) => string | null } | undefined
+  const isSecret = (path: string): boolean => {
+    const patterns = sensitivePaths()
+    if (secrets?.patterns !== patterns) secrets = { patterns, match: pathMatcher(patterns, styleOf(machine)) }
+    return path !== '' && secrets.match(`/${path}`) !== null
+  }
+  const cleanerFor = ({ arguments: args }: Pick<Execution, 'arguments'>): Clean => {
+    const command = JSON.stringify(args)
+    const isSearch = /\bgit\b.*\bgrep\b/.test(command)
+    return (text) => redactSecrets(withoutSecretDiffs(text, isSecret, { isSearch }))
+  }
+  return {
+    name: 'secret-redaction',
+    apply(ctx) {
+      ctx.on('tools/execute', async (exec, next) => {
+        const result = await next()
+        return outputTools.has(exec.name) ? withoutSecrets(result, cleanerFor(exec)) : result
+      })
+      ctx.on('tools/post-execute', async (exec, _result, next) => {
+        const decision = await next()
+        if (!outputTools.has(exec.name) || decision.kind !== 'accept') return decision
+        const clean = cleanerFor(exec)
+        if (decision.value !== undefined) return { ...decision, value: redacted(decision.value, clean) }
+        return decision.content === undefined ? decision : { ...decision, content: decision.content.map((part) => redactedPart(part, clean)) }
+      })
+    },
+  }
 }
+
+type Clean = (text: string) => string
 
 /** The same object when nothing was found in it. */
-function withoutSecrets(result: ToolResult): ToolResult {
+function withoutSecrets(result: ToolResult, clean: Clean): ToolResult {
   if (!result.isError) {
-    const value = redacted(result.value)
+    const value = redacted(result.value, clean)
     return value === result.value ? result : { ...result, value }
   }
-  const message = redactSecrets(result.error.message)
-  const meta = result.meta === undefined ? undefined : redacted(result.meta)
+  const message = clean(result.error.message)
+  const meta = result.meta === undefined ? undefined : redacted(result.meta, clean)
   if (message === result.error.message && meta === result.meta) return result
-  return { ...result, error: { ...result.error, message }, content: result.content.map(redactedPart), ...(meta !== undefined && { meta }) }
+  return { ...result, error: { ...result.error, message }, content: result.content.map((part) => redactedPart(part, clean)), ...(meta !== undefined && { meta }) }
 }
 
-const redactedPart = (part: ToolContent): ToolContent => (part.type === 'text' ? { ...part, text: redactSecrets(part.text) } : part)
+const redactedPart = (part: ToolContent, clean: Clean): ToolContent => (part.type === 'text' ? { ...part, text: clean(part.text) } : part)
 
 /** The same for every text in `value`; the same object when nothing was found in it. */
-export function redacted(value: Json): Json {
-  if (typeof value === 'string') return redactSecrets(value)
+export function redacted(value: Json, clean: Clean = redactSecrets): Json {
+  if (typeof value === 'string') return clean(value)
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([key, entry]: [string, Json]) => [key, redacted(entry)] as const)
+  const entries = Object.entries(value).map(([key, entry]: [string, Json]) => [key, redacted(entry, clean)] as const)
   if (entries.every(([key, entry]) => entry === (value as Readonly<Record<string, Json>>)[key])) return value
   return Array.isArray(value) ? entries.map(([, entry]) => entry) : Object.fromEntries(entries)
 }

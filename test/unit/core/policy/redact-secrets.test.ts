@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../../extension/base/json.ts'
 import { createKernel } from '../../../../extension/core/kernel/kernel.ts'
 import { redactSecrets, secretRedaction } from '../../../../extension/core/policy/redact-secrets.ts'
+import { withoutSecretDiffs } from '../../../../extension/core/policy/secret-diffs.ts'
 import type { Execution, PostExecuteDecision, ToolResult } from '../../../../extension/core/tools/definition.ts'
 import { createRecordingLogger } from '../../../support/quiet-logger.ts'
 
@@ -32,7 +33,7 @@ describe('known shapes of secrets', () => {
 describe('the output of programs', () => {
   const setUp = async () => {
     const kernel = createKernel({ logger: createRecordingLogger() })
-    await kernel.root.plugin(secretRedaction).ready
+    await kernel.root.plugin(secretRedaction({ sensitivePaths: () => ['**/.env', '**/*.pem', '!**/a.pem'], machine: { platform: 'linux' } })).ready
     return kernel
   }
   const executionOf = (name: string): Execution => ({ callId: 'c', rootCallId: 'c', name, arguments: {}, token: { id: 't' }, signal: new AbortController().signal })
@@ -61,4 +62,24 @@ describe('the output of programs', () => {
     expect(await decide({ kind: 'block', feedback: 'no' })).toEqual({ kind: 'block', feedback: 'no' })
   })
   it('is only that of programs: what is read is written back', async () => expect(await run('read', success({ text: github }))).toEqual(success({ text: github })))
+})
+
+describe('what git shows of secret-looking files', () => {
+  const isSecret = (path: string) => /(^|\/)\.env$/.test(path)
+  const part = (path: string, line: string) => `diff --git a/${path} b/${path}\nindex 1..2 100644\n--- a/${path}\n+++ b/${path}\n@@ -1 +1 @@\n-old\n+${line}`
+  const cut = (path: string) => `diff --git a/${path} b/${path}\n[changes of a file that looks like a secret left out]`
+  const rows: readonly [text: string, isSearch: boolean, left: string][] = [
+    [part('a.ts', 'x'), false, part('a.ts', 'x')],
+    [`${part('a.ts', 'x')}\n${part('web/.env', 'KEY=1')}\n${part('b.ts', 'y')}`, false, `${part('a.ts', 'x')}\n${cut('web/.env')}\n${part('b.ts', 'y')}`],
+    [`commit 1234567\n\n${part('.env', 'KEY=1')}\ncommit 2345678\nmessage`, false, `commit 1234567\n\n${cut('.env')}\ncommit 2345678\nmessage`],
+    [part('.env', 'KEY=1').replace('b/.env', 'b/shown.txt'), false, cut('.env').replace('b/.env', 'b/shown.txt')],
+    [`\u001b[1m${part('.env', 'KEY=1')}`, false, `\u001b[1m${cut('.env')}`],
+    ['diff --cc .env\nindex 1\n++KEY=1', false, 'diff --cc .env\n[changes of a file that looks like a secret left out]'],
+    ['web/.env:3:KEY=1\na.ts:1:key', true, 'a.ts:1:key'],
+    ['HEAD~1:web/.env:KEY=1\nHEAD~1:a.ts:key', true, 'HEAD~1:a.ts:key'],
+    ['web/.env-2-KEY=1\nweb/.env:3:KEY=2\nHEAD:.env-4-KEY=3', true, ''],
+    ['web/.env:3:KEY=1', false, 'web/.env:3:KEY=1'],
+    ['', false, ''],
+  ]
+  it.each(rows)('is left out: %j', (text, isSearch, left) => expect(withoutSecretDiffs(text, isSecret, { isSearch })).toBe(left))
 })
