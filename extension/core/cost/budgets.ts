@@ -1,6 +1,7 @@
 import type { Undo } from '../../base/undo.ts'
 import type { SessionEvent } from '../log/event.ts'
 import { estimateMessageTokens } from '../model/token-estimate.ts'
+import type { ContextBreakdown } from '../projections/context-breakdown.ts'
 import type { ContextPressure } from '../projections/context-pressure.ts'
 import type { Projection } from '../projections/projection.ts'
 import type { Agent } from '../session/agent.ts'
@@ -32,6 +33,8 @@ export interface BudgetPlace {
   readonly step: number
   readonly provider: string
   readonly model: string
+  /** Tokens of the tools that are declared, asked for before the first request has told. */
+  readonly toolTokens: () => number
 }
 
 /** As the settings say; 0: none. */
@@ -46,14 +49,17 @@ type BudgetState = {
   readonly warned: readonly string[]
   readonly unpriced: readonly string[]
   readonly stop: BudgetStop | null
+  /** What a fork took over from its parent holds there. */
+  readonly seedLength: number
 }
 
 export const budgetsProjection: Projection<BudgetState, BudgetState> = {
   key: 'budgets',
   stateVersion: 1,
   parts: 'none',
-  start: () => ({ raised: {}, warned: [], unpriced: [], stop: null }),
+  start: (header) => ({ raised: {}, warned: [], unpriced: [], stop: null, seedLength: header?.seedLength ?? 0 }),
   step: (state, event) => {
+    if (event.seq < state.seedLength) return state
     switch (event.type) {
       case 'budget/raised':
         return { ...state, raised: { ...state.raised, [keyOf(event.data)]: event.data }, stop: null }
@@ -181,11 +187,13 @@ function limitsOf(set: BudgetLimits, { raised }: BudgetState, time: number): rea
  * What the next request adds at least: its input, by the projection of the window and what waits in the inbox.
  * What the last request left in the provider's cache is taken to be found there again where that was so before.
  */
-function nextOf({ agent, provider, model }: BudgetPlace, price: ModelPrice | undefined, { last, time }: { readonly last: CostSum; readonly time: number }): Readonly<Record<BudgetCap, number>> {
+function nextOf({ agent, provider, model, toolTokens }: BudgetPlace, price: ModelPrice | undefined, { last, time }: { readonly last: CostSum; readonly time: number }): Readonly<Record<BudgetCap, number>> {
   const { session, inbox } = agent
-  const pressure = session.projections().values['contextPressure'] as ContextPressure | undefined
+  // The units of these keys make these values.
+  const { contextPressure, contextBreakdown } = session.projections().values as { readonly contextPressure?: ContextPressure; readonly contextBreakdown?: ContextBreakdown }
+  const untold = (contextBreakdown?.parts.tools ?? 0) === 0 ? toolTokens() : 0
   const waiting = [...inbox.nextStep, ...inbox.nextTurn.slice(0, 1)].reduce((sum, message) => sum + estimateMessageTokens(message), 0)
-  const tokens = (pressure?.projectedTokens ?? 0) + waiting
+  const tokens = (contextPressure?.projectedTokens ?? 0) + untold + waiting
   if (price === undefined) return { cost: 0, tokens }
   const rates: ModelRates = ratesAt(price, { inputTokens: tokens, time })
   const before = lastCostOf(session, provider, model)

@@ -1,5 +1,6 @@
 import { orAbort } from '../../base/or-abort.ts'
 import type { PauseCause, TurnEndReason } from '../log/event.ts'
+import { estimateRequestTokens } from '../model/token-estimate.ts'
 import { failureFrom } from './failure.ts'
 import { selected } from './attempt.ts'
 import { giveBack, runStep } from './step.ts'
@@ -75,7 +76,8 @@ async function budgetStop({ loop, agent, turn, signal, ...context }: TurnContext
   const budgets = loop.budgets()
   if (!budgets) return undefined
   const { provider, model } = selected({ options: context.options(), defaults: loop.defaults() })
-  return (await orAbort(budgets.check({ agent, turn, step, provider, model }), signal)) ?? undefined
+  const toolTokens = () => estimateRequestTokens({ tools: loop.tools.schemas(agent.scope), messages: [] })
+  return (await orAbort(budgets.check({ agent, turn, step, provider, model, toolTokens }), signal)) ?? undefined
 }
 
 /** Claim what waits, put the prompt together and let the listeners of `agent/pre-step` judge what comes in. */

@@ -258,6 +258,21 @@ describe('the limits', () => {
     }
   })
 
+  it('that were raised are not those of a fork, which begins its own count', async () => {
+    const { run, session, ctx } = await setUp(Array.from({ length: 9 }, () => look()), { settings: { 'agent.costLimit': 0.3 } })
+    await run('go')
+    ctx.budgets.goOn(session)
+    const fork = await ctx.sessions.fork(session.id)
+    expect([ctx.budgets.uses(session), ctx.budgets.uses(fork)]).toMatchObject([[{ limit: 0.6, used: 0.28 }], [{ limit: 0.3, used: 0 }]])
+  })
+
+  it('take the tools into account that the first request will declare', async () => {
+    const { run, session, adapter } = await setUp([say()], { settings: { 'agent.tokenLimit': 1000 }, tools: [fakeTool('look', undefined, { description: 'x'.repeat(8000) })] })
+    await run('go')
+    expect([adapter.requests.length, pauses(session)[0]!.next]).toEqual([0, expect.any(Number)])
+    expect(pauses(session)[0]!.next).toBeGreaterThan(2000)
+  })
+
   it('of a turn begin anew with the next one, without a word in the log', async () => {
     const { run, goOn, session } = await setUp([look(), say()], { settings: { 'agent.turnCostLimit': 0.2 } })
     await run('go')
@@ -278,7 +293,7 @@ describe('the limits', () => {
     child.append(costEvent(6))
     await run('go')
     expect(pauses(session)).toMatchObject([{ cap: 'cost', per: 'session', used: 6 }])
-    const stop = await ctx.budgets.check({ agent: { session: child, inbox: { nextStep: [], nextTurn: [] } }, turn: 1, step: 0, provider: 'scripted', model: 'm1' })
+    const stop = await ctx.budgets.check({ agent: { session: child, inbox: { nextStep: [], nextTurn: [] } }, turn: 1, step: 0, provider: 'scripted', model: 'm1', toolTokens: () => 0 })
     expect(stop).toMatchObject({ per: 'session', used: 6 })
   })
 
@@ -313,12 +328,12 @@ describe('in the whole application', () => {
   })
 
   it('figures are those of the server, priced as the person says, and the limit holds on the wire', async () => {
-    server = await startModelServer({ models: ['m'], steps: [1, 2].map(() => ({ answer: { parts: [{ text: 'Yes.' }], usage: { promptTokens: 1000, completionTokens: 20, cachedTokens: 400, reasoningTokens: 5 } } })) })
+    server = await startModelServer({ models: ['m'], steps: [1, 2].map(() => ({ answer: { parts: [{ text: 'Yes.' }], usage: { promptTokens: 20_000, completionTokens: 20, cachedTokens: 8_000, reasoningTokens: 5 } } })) })
     application = await wholeApplication({
       settings: {
         'model.provider': 'mine',
         'model.name': 'm',
-        'agent.costLimit': 0.0008,
+        'agent.costLimit': 0.014,
         'titles.enabled': false,
         providers: { mine: { baseUrl: server.url, models: { m: { price: { input: 1, cacheRead: 0.1, output: 4 } } } } },
       },
@@ -326,15 +341,15 @@ describe('in the whole application', () => {
     const agent = await application.ctx.agents.create({ cwd: application.folder })
     agent.followup(prompt('one'))
     await agent.whenIdle()
-    expect(costs(agent.session)).toMatchObject([{ amount: 0.00072, usage: { inputTokens: 600, cacheRead: 400, outputTokens: 15, reasoning: 5 } }])
+    expect(costs(agent.session)).toMatchObject([{ amount: 0.01288, usage: { inputTokens: 12_000, cacheRead: 8_000, outputTokens: 15, reasoning: 5 } }])
     agent.followup(prompt('two'))
     await agent.whenIdle()
     expect([ends(agent.session), server.chats().length]).toEqual([['completed', 'paused'], 1])
     const { text } = await application.ctx.commands.run(agent, '/cost')
     expect(text?.split('\n')).toEqual([
-      'This session: $0.0007, 1 request, 1,000 tokens read (40% from the cache), 20 written',
-      'Today, all sessions: $0.0007, 1 request, 1,000 tokens read (40% from the cache), 20 written',
-      'Limit: $0.0007 of the $0.0008 that this session may cost',
+      'This session: $0.01, 1 request, 20,000 tokens read (40% from the cache), 20 written',
+      'Today, all sessions: $0.01, 1 request, 20,000 tokens read (40% from the cache), 20 written',
+      'Limit: $0.01 of the $0.01 that this session may cost',
     ])
   })
 })

@@ -343,6 +343,7 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
       session: {
         ...session,
         contextShare: 0.87,
+        window: { ...session.window!, windowTokens: 50_000 },
         cost: { ...session.cost!, amount: 0.99, isWhole: false, words: 'at least $0.99', startedWords: 'about $0.41', cacheWrite: 8_200, budgets: [{ words: '$0.99 of the $1.00 that this session may cost', share: 0.99 }, { words: '182,400 of the 2,000,000 tokens that a day may use', share: 0.09 }] },
       },
     }),
