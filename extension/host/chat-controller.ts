@@ -189,6 +189,7 @@ export class ChatController {
       secrets: capabilities.secrets,
       editor,
       clock,
+      onReport: (report) => this.#tellReport(report),
       l10n,
     })
     this.#firstRun = new FirstRun({

@@ -17,6 +17,8 @@ interface Parts {
   readonly secrets: Pick<Secrets, 'get' | 'set'>
   readonly editor: Pick<Editor, 'pick' | 'input'>
   readonly clock: Clock
+  /** What came of a check that the person asked for in the picker. */
+  readonly onReport: (report: ConnectionReport) => void
   readonly l10n: Localization
 }
 
@@ -95,13 +97,22 @@ export class ModelChooser {
       }
       if (problem !== null) items.push({ id: `problem:${adapter.provider.id}`, label: l10n.t('Check the connection'), detail: problem })
     }
-    items.push({ id: 'separator', label: l10n.t('Set up'), isSeparator: true }, { id: 'key', label: l10n.t('Set an API key…') })
+    const waiting = await this.#waitingForKey()
+    items.push(
+      { id: 'separator', label: l10n.t('Set up'), isSeparator: true },
+      { id: 'key', label: l10n.t('Set an API key…'), ...(waiting !== '' && { detail: l10n.t('The models of {providers} come with a key', { providers: waiting }) }) },
+    )
     const picked = await editor.pick({ title: l10n.t('Choose a model'), placeholder: l10n.t('It answers from the next message on'), items })
     if (picked === null) return null
     if (picked === 'key') {
       const provider = await this.setKey(current.provider)
       // With its key a provider has models to choose from.
       return provider === null ? null : await this.pick(current, provider)
+    }
+    if (picked.startsWith('problem:')) {
+      const provider = picked.slice('problem:'.length)
+      this.#parts.onReport(await this.check({ provider }))
+      return null
     }
     const choice = choices
       .flatMap(({ adapter, models }) => models.map((model) => ({ adapter, model })))
@@ -163,6 +174,14 @@ export class ModelChooser {
     if (value === null || value.trim() === '') return null
     await secrets.set(keyName, value.trim())
     return id
+  }
+
+  /** Names of the providers that are there as soon as they have a key. */
+  async #waitingForKey(): Promise<string> {
+    const { models, secrets } = this.#parts
+    const presets = models.list().filter(({ provider }) => provider.isPreset === true)
+    const lacking = await Promise.all(presets.map(async (adapter) => ((await lacksKey(adapter, secrets)) ? [adapter.provider.name] : [])))
+    return lacking.flat().join(', ')
   }
 
   #keyState(keyName: string, source: 'environment' | 'store' | null): string {

@@ -51,6 +51,7 @@ function complete(row: ProviderRow, entry: ProviderSetting | undefined, { retryP
       images: facts.images ?? fallbackFacts.images,
       reasoningEfforts: facts.reasoningEfforts ?? fallbackFacts.reasoningEfforts,
     },
+    nativeKind: row.nativeKind ?? null,
     keyCheckPath: row.keyCheckPath ?? null,
     effortStyle: entry?.effortStyle ?? row.effortStyle ?? 'reasoning_effort',
     reasoningPassback: entry?.reasoningPassback ?? row.reasoningPassback ?? 'never',

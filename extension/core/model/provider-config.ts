@@ -34,6 +34,8 @@ export interface ProviderConfig {
     readonly images: boolean
     readonly reasoningEfforts: readonly string[]
   }
+  /** A server whose own interface says more of its models than the protocol does. */
+  readonly nativeKind: 'ollama' | 'lm-studio' | 'llama-cpp' | null
   /** Below the base URL; answers only to a good key. For servers that list their models to everybody. */
   readonly keyCheckPath: string | null
   readonly effortStyle: EffortStyle

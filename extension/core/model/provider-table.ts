@@ -37,6 +37,9 @@ const makerNames: Readonly<Record<string, Pick<ProviderRow, 'id' | 'name'>>> = {
 
 const preset = (row: ProviderRow): ProviderRow => ({ models: offered(row.id), ...row, isPreset: true })
 
+/** A server on this machine. One that does not say how much it takes is taken to have a small window: more would be cut without a word. */
+const local = { isKeyOptional: true, isLocal: true, facts: { contextWindow: 32_768, maxOutputTokens: 8_192 } } satisfies Partial<ProviderRow>
+
 /**
  * The providers that are there without being described in the settings. An entry of `bosun.providers` with the same id changes one.
  *
@@ -67,8 +70,8 @@ export const providerTable: readonly ProviderRow[] = [
     return named === undefined ? [] : [preset({ ...named, ...maker, api: api as WireApi })]
   }),
   ...providerPresets.map(preset),
-  { id: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', keyName: 'OLLAMA_API_KEY', isKeyOptional: true, isLocal: true },
-  { id: 'lm-studio', name: 'LM Studio', baseUrl: 'http://127.0.0.1:1234/v1', keyName: 'LM_STUDIO_API_KEY', isKeyOptional: true, isLocal: true },
-  { id: 'llama-cpp', name: 'llama.cpp', baseUrl: 'http://127.0.0.1:8080/v1', keyName: 'LLAMA_API_KEY', isKeyOptional: true, isLocal: true },
-  { id: 'vllm', name: 'vLLM', baseUrl: 'http://127.0.0.1:8000/v1', keyName: 'VLLM_API_KEY', isKeyOptional: true, isLocal: true },
+  { ...local, id: 'ollama', nativeKind: 'ollama', name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', keyName: 'OLLAMA_API_KEY' },
+  { ...local, id: 'lm-studio', nativeKind: 'lm-studio', name: 'LM Studio', baseUrl: 'http://127.0.0.1:1234/v1', keyName: 'LM_STUDIO_API_KEY' },
+  { ...local, id: 'llama-cpp', nativeKind: 'llama-cpp', name: 'llama.cpp', baseUrl: 'http://127.0.0.1:8080/v1', keyName: 'LLAMA_API_KEY' },
+  { ...local, id: 'vllm', name: 'vLLM', baseUrl: 'http://127.0.0.1:8000/v1', keyName: 'VLLM_API_KEY' },
 ]

@@ -391,8 +391,9 @@ describe('models', () => {
     const other = { ...realModel, provider: { id: 'other', name: 'Other', keyName: 'OTHER_API_KEY', isPreset: true as const } }
     const rig = await chatRig({ adapters: [other, tour] })
     await rig.say({ type: 'pick-model' })
-    const { items } = rig.editor.shown.find(({ kind }) => kind === 'pick')!.value as { items: { id: string }[] }
+    const { items } = rig.editor.shown.find(({ kind }) => kind === 'pick')!.value as { items: { id: string; detail?: string }[] }
     expect(items.map(({ id }) => id)).toEqual(['separator:tour', 'model:["tour","m1"]', 'separator', 'key'])
+    expect(items.at(-1)?.detail).toBe('The models of Other come with a key')
   })
 
   it('keep a key of the environment, which shows as read-only', async () => {
@@ -452,6 +453,9 @@ describe('models', () => {
     const { items } = rig.editor.shown.find(({ kind }) => kind === 'pick')!.value as { items: { id: string; detail?: string }[] }
     expect(items.map(({ id }) => id)).toEqual(['separator:b', 'problem:b', 'separator:tour', 'model:["tour","m1"]', 'separator', 'key'])
     expect(items[1]?.detail).toBe('The server refused.')
+    rig.editor.answers.push('problem:b')
+    await rig.say({ type: 'pick-model' })
+    expect(rig.state().notices).toMatchObject([{ id: 'model' }, { id: 'connection', text: 'A script always answers.' }])
   })
 
   it('are checked with words that say what to do', async () => {

@@ -28,9 +28,12 @@ async function serve(answer: RequestListener): Promise<{ readonly baseUrl: strin
   return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked }
 }
 
-const list = (data: readonly object[]): RequestListener => (request, response) => {
-  if (request.url !== '/v1/models') return void response.writeHead(404).end()
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ object: 'list', data }))
+/** The list of the protocol, and what the server says in its own interface by path. */
+const list = (data: readonly object[], native: Readonly<Record<string, unknown>> = {}): RequestListener => (request, response) => {
+  const answers: Readonly<Record<string, unknown>> = { '/v1/models': { object: 'list', data }, ...native }
+  const answer = answers[request.url ?? '']
+  if (answer === undefined) return void response.writeHead(404).end()
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
 }
 
 /** Where nothing listens: a server that was there and is gone. */
@@ -58,18 +61,37 @@ describe('the servers on this machine', () => {
     const llama = await serve(list([{ id: 'model.gguf', object: 'model', owned_by: 'llamacpp', meta: { vocab_type: 2, n_ctx_train: 40_960 } }]))
     const vllm = await serve(list([{ id: 'org/big', object: 'model', owned_by: 'vllm', root: 'org/big', max_model_len: 16_384 }]))
     expect(await choices({ ollama: ollama.baseUrl, 'lm-studio': studio.baseUrl, 'llama-cpp': llama.baseUrl, vllm: vllm.baseUrl })).toEqual([
-      ['ollama', null, [['qwen3:8b', 262_144]]],
+      ['ollama', null, [['qwen3:8b', 32_768]]],
       ['lm-studio', null, [['qwen/qwen3-4b', 32_768]]],
       ['llama-cpp', null, [['model.gguf', 40_960]]],
       ['vllm', null, [['org/big', 16_384]]],
     ])
   })
 
+  it('are believed in what they say of their own windows', async () => {
+    const ollama = await serve(list([{ id: 'qwen3:8b' }, { id: 'idle:1b' }], { '/api/ps': { models: [{ name: 'qwen3:8b', model: 'qwen3:8b', context_length: 8_192 }, 5] } }))
+    const studio = await serve(list([{ id: 'seen' }, { id: 'idle' }], { '/api/v0/models': { data: [{ id: 'seen', type: 'vlm', state: 'loaded', loaded_context_length: 4_096, max_context_length: 131_072 }, { id: 'idle', type: 'llm', max_context_length: 65_536 }] } }))
+    const llama = await serve(list([{ id: 'model.gguf', meta: { n_ctx_train: 131_072 } }], { '/props': { default_generation_settings: { n_ctx: 16_384 }, modalities: { vision: true } } }))
+    const vllm = await serve(list([{ id: 'org/big', max_model_len: 16_384 }]))
+    expect(await choices({ ollama: ollama.baseUrl, 'lm-studio': studio.baseUrl, 'llama-cpp': llama.baseUrl, vllm: vllm.baseUrl })).toEqual([
+      ['ollama', null, [['qwen3:8b', 8_192], ['idle:1b', 32_768]]],
+      ['lm-studio', null, [['seen', 4_096], ['idle', 65_536]]],
+      ['llama-cpp', null, [['model.gguf', 16_384]]],
+      ['vllm', null, [['org/big', 16_384]]],
+    ])
+  })
+
+  it('are offered also when their own interface does not answer', async () => {
+    const models = list([{ id: 'm' }])
+    const half = await serve((request, response) => (request.url === '/v1/models' ? models(request, response) : undefined))
+    expect(await choices({ ollama: half.baseUrl, 'lm-studio': await goneUrl(), 'llama-cpp': await goneUrl(), vllm: await goneUrl() })).toEqual([['ollama', null, [['m', 32_768]]]])
+  })
+
   it('are left out when they are not there, do not answer in time, or are something else', async () => {
     const mute = await serve(() => undefined)
     const page = await serve((_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hello</html>'))
     const real = await serve(list([{ id: 'm' }]))
-    expect(await choices({ ollama: await goneUrl(), 'lm-studio': mute.baseUrl, 'llama-cpp': page.baseUrl, vllm: real.baseUrl })).toEqual([['vllm', null, [['m', 262_144]]]])
+    expect(await choices({ ollama: await goneUrl(), 'lm-studio': mute.baseUrl, 'llama-cpp': page.baseUrl, vllm: real.baseUrl })).toEqual([['vllm', null, [['m', 32_768]]]])
   })
 
   it('are not asked when the application starts, nor when a session does', async () => {

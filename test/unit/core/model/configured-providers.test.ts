@@ -39,6 +39,7 @@ describe('the providers', () => {
       overrides: {},
       stated: {},
       defaults: { contextWindow: 262_144, maxOutputTokens: 32_768, images: false, reasoningEfforts: [] },
+      nativeKind: null,
       keyCheckPath: null,
       effortStyle: 'reasoning_effort',
       reasoningPassback: 'never',
