@@ -57,6 +57,7 @@ export type ChatCommand =
   | 'export-session'
   | 'import-session'
   | 'run-command'
+  | 'compact'
   | 'stop'
   | 'continue'
   | 'choose-model'
@@ -391,6 +392,11 @@ export class ChatController {
       case 'run-command':
         await this.#pickCommand()
         return
+      case 'compact': {
+        const problem = this.#blockedBy() ?? (await this.#runCommand('/compact'))
+        if (problem !== null) this.#notice('command', 'warning', problem)
+        return
+      }
       case 'stop':
         this.#stop()
         return

@@ -45,6 +45,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   { id: 'rewindSession', title: 'Go Back to a Message…', icon: 'discard', target: { chat: 'rewind-session' }, viewTitle: '3_session@4' },
   { id: 'exportSession', title: 'Export Session…', icon: 'export', target: { chat: 'export-session' }, viewTitle: '3_session@5' },
   { id: 'importSession', title: 'Import Session…', icon: 'desktop-download', target: { chat: 'import-session' }, viewTitle: '3_session@6' },
+  { id: 'compact', title: 'Compact Conversation', icon: 'fold', target: { chat: 'compact' }, viewTitle: '3_session@7' },
   { id: 'runCommand', title: 'Run Slash Command…', icon: 'terminal', target: { chat: 'run-command' } },
   {
     id: 'askAboutSelection',

@@ -18,6 +18,7 @@ import type {
   UsageView,
 } from '../protocol/view-state.ts'
 import { ChangedFiles } from './changed-files.ts'
+import { CompactionRows } from './compaction-rows.ts'
 import { cutMiddle } from './clamp-view.ts'
 import { formatDollars } from '../base/money.ts'
 import { addCosts, costOf, noCost, type CostSum } from '../core/cost/cost-projection.ts'
@@ -62,6 +63,7 @@ export class Transcript {
   readonly #refusals = new Map<string, string | null>()
   /** Rows of the commands that run, by command. */
   readonly #commandRows = new Map<string, string>()
+  readonly #compactions: CompactionRows
   #turn: OpenTurn | null = null
   #step: OpenStep | null = null
   #turnNumber = 0
@@ -77,6 +79,7 @@ export class Transcript {
   }) {
     this.#find = sources.find
     this.#l10n = sources.l10n
+    this.#compactions = new CompactionRows(sources.l10n)
     this.#isKnownEvent = sources.isKnownEvent
   }
 
@@ -230,6 +233,12 @@ export class Transcript {
         return
       case 'budget/raised':
         this.#notice(event, 'info', this.#l10n.t('You let it go on: {budget} now.', { budget: limitWords(event.data, this.#l10n) }))
+        return
+      case 'compaction/start':
+      case 'compaction/summary':
+      case 'compaction/end':
+      case 'session/end-seed':
+        for (const row of this.#compactions.take(event, { turn: this.#turnNumber, rowFrom: (seq) => this.#rowFrom(seq) })) this.#put(row)
         return
       case 'log/repaired':
         this.#notice(
@@ -592,7 +601,7 @@ export class Transcript {
     const row = this.row(this.#commandRows.get(commandId) ?? '')
     this.#commandRows.delete(commandId)
     if (row?.kind !== 'command') return
-    const isSaidBetter = sourceEventSeq !== undefined && this.#indexes.has(idOf(sourceEventSeq))
+    const isSaidBetter = sourceEventSeq !== undefined && (this.#indexes.has(idOf(sourceEventSeq)) || this.#compactions.isSummary(sourceEventSeq))
     this.#put({ ...row, state: kind === 'success' ? 'ok' : 'failed', text: isSaidBetter || text === undefined ? null : cutMiddle(text) })
   }
 
@@ -618,6 +627,18 @@ export class Transcript {
 
   #notice({ seq }: { readonly seq: number }, level: NoticeRow['level'], text: string): void {
     this.#put({ kind: 'notice', id: idOf(seq), turn: this.#turnNumber, level, text })
+  }
+
+  /** The row of an event, or the first one of a later event. Rows stand in the order of their events. */
+  #rowFrom(seq: number): string | null {
+    let low = 0
+    let high = this.#rows.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (seqOf(this.#rows[middle]!.id) < seq) low = middle + 1
+      else high = middle
+    }
+    return this.#rows[low]?.id ?? null
   }
 
   #toolRow(callId: string): ToolRow | undefined {
@@ -727,6 +748,8 @@ function limitWords({ cap, per, limit }: SessionEvent<'budget/raised'>['data'], 
 const routeName = ({ provider, model }: { readonly provider: string; readonly model: string }) => `${model} (${provider})`
 
 const idOf = (seq: number, part = 0) => (part === 0 ? `e${seq}` : `e${seq}.${part}`)
+
+const seqOf = (rowId: string) => Number.parseInt(rowId.slice(1), 10)
 
 function blockKindOf(chunk: StreamChunk): OpenBlock['kind'] {
   switch (chunk.type) {

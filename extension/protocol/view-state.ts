@@ -103,7 +103,7 @@ export interface RowWindow {
 }
 
 /** `id` is stable over replays (made from the log), so that what is folded open stays open. */
-export type Row = PromptRow | TextRow | ReasoningRow | ToolRow | RetryRow | ContextRow | TurnEndRow | NoticeRow | CommandRow
+export type Row = PromptRow | TextRow | ReasoningRow | ToolRow | RetryRow | ContextRow | TurnEndRow | NoticeRow | CommandRow | CompactionRow
 
 export interface PromptRow {
   readonly kind: 'prompt'
@@ -214,6 +214,22 @@ export interface CommandRow {
   readonly state: 'running' | 'ok' | 'failed'
   /** Null while it runs, and where another row of the talk says it better. */
   readonly text: string | null
+}
+
+/** The place where older messages were replaced by a summary for the model. The rows of those messages stay where they are. */
+export interface CompactionRow {
+  readonly kind: 'compaction'
+  readonly id: string
+  readonly turn: number
+  readonly state: 'running' | 'ok' | 'failed'
+  /** Markdown, as the model wrote it; null without one. */
+  readonly summary: string | null
+  /** Messages it stands for; 0 without a summary. */
+  readonly messages: number
+  /** Where those begin. */
+  readonly firstRowId: string | null
+  /** Why there is none, where no command says so. */
+  readonly error: string | null
 }
 
 export interface ComposerView {

@@ -1,6 +1,7 @@
 import { useComputed } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { plural, t } from '../l10n.ts'
+import type { RowEntry } from '../store/chat-store.ts'
 import { transcriptItems, type TranscriptItem } from '../store/transcript-items.ts'
 import { useApp, type App } from './app-context.ts'
 import { Icon } from './icon.tsx'
@@ -40,6 +41,14 @@ export function Transcript({ sessionId }: { readonly sessionId: string }) {
     store.isLoadingOlder.value = true
     actions.loadOlder(store.firstIndex.peek(), OLDER_ROWS)
   }
+  const wanted = ui.wantedRow.value
+  useEffect(() => {
+    if (wanted === null) return
+    const item = itemOf(items.value, store.entry(wanted))
+    if (item === undefined && store.firstIndex.peek() > 0) return loadOlder()
+    ui.wantedRow.value = null
+    if (item !== undefined) engine.scrollTo(item.id)
+  }, [wanted, items.value])
   return (
     <div class="transcript">
       <VirtualList
@@ -89,6 +98,12 @@ function JumpToLatest({ engine }: { readonly engine: ListEngine }) {
   )
 }
 
+/** Where a row is drawn: by itself, in its group, or folded away with its turn. */
+function itemOf(items: readonly ListedItem[], entry: RowEntry | undefined): ListedItem | undefined {
+  if (entry === undefined) return undefined
+  return items.find((item) => item.id === entry.id || (item.kind === 'group' && item.rowIds.includes(entry.id))) ?? items.find((item) => item.kind === 'turn-fold' && item.turn === entry.turn)
+}
+
 function sameItem(held: ListedItem | undefined, next: ListedItem): ListedItem {
   if (held?.kind !== next.kind) return next
   if (held.kind === 'row' || held.kind === 'older') return held
@@ -96,7 +111,7 @@ function sameItem(held: ListedItem | undefined, next: ListedItem): ListedItem {
 }
 
 const LINE_PX = 20
-const guesses = { prompt: 64, reasoning: 26, tool: 26, retry: 26, context: 26, notice: 26, command: 26, 'turn-end': 48 } as const
+const guesses = { prompt: 64, reasoning: 26, tool: 26, retry: 26, context: 26, notice: 26, command: 26, compaction: 26, 'turn-end': 48 } as const
 
 /** A guess that keeps the scroll bar honest until the row is measured. */
 function estimatedHeight({ store, width }: App, item: ListedItem): number {

@@ -52,7 +52,7 @@ export function createAnnouncements(store: ChatStore): Announcements {
 }
 
 /** A row is told once in each way it ends. */
-const keyOf = (row: Row): string => (row.kind === 'tool' ? `${row.id}:${row.state}` : row.id)
+const keyOf = (row: Row): string => (row.kind === 'tool' || row.kind === 'compaction' ? `${row.id}:${row.state}` : row.id)
 
 function summary(row: Row): string | null {
   switch (row.kind) {
@@ -66,6 +66,8 @@ function summary(row: Row): string | null {
       return row.text
     case 'command':
       return row.state === 'running' ? null : `/${row.name}: ${firstLine(row.text ?? t('done'), MAX_ANSWER_CHARS)}`
+    case 'compaction':
+      return row.state === 'running' ? null : row.state === 'ok' ? t('Older messages were summarised for the model') : (row.error ?? t('The conversation could not be compacted'))
     case 'turn-end':
       return row.outcome === 'completed' ? t('Bosun is done, {0}', plural(row.steps, '{0} step', '{0} steps')) : (row.message ?? t('The turn ended'))
     case 'prompt':

@@ -1,4 +1,4 @@
-import { signal, type ReadonlySignal } from '@preact/signals'
+import { signal, type ReadonlySignal, type Signal } from '@preact/signals'
 import type { VscodeApi } from '../vscode-api.ts'
 
 /** A place in the transcript: a row's id and how far its top is above the top of the view, in pixels. Null at the end. */
@@ -28,6 +28,8 @@ export interface UiState {
   readonly sending: ReadonlySignal<readonly SendingMessage[]>
   addSending(message: SendingMessage): void
   takeSending(id: string): SendingMessage | undefined
+  /** A row that the person asked to be taken to; whoever draws the talk empties it. */
+  readonly wantedRow: Signal<string | null>
   scrollPlace(sessionId: string): ScrollPlace | null
   setScrollPlace(sessionId: string, place: ScrollPlace | null): void
 }
@@ -98,6 +100,7 @@ export function createUiState(api: Pick<VscodeApi, 'getState' | 'setState'>, lat
       }
       return message
     },
+    wantedRow: signal(null),
     scrollPlace: (sessionId) => scroll.get(sessionId) ?? null,
     setScrollPlace: (sessionId, place) => {
       if (place === null) scroll.delete(sessionId)

@@ -63,8 +63,6 @@ interface AgentRecord {
   failedAt: number | null
   /** The step that overflowed last, and how often it was sent again. */
   overflow: { readonly place: string; retries: number }
-  /** What runs by request of a person. */
-  manual: AbortController | null
 }
 
 /** Share of the room by which a talk has to grow before what failed is tried again. */
@@ -114,31 +112,19 @@ class CompactionDriver implements Compaction {
     const record = this.#recordOf(agent)
     if (this.#running.has(agent)) throw compactionBusy()
     try {
-      return await agent.runMaintenance(async (closing) => {
-        const controller = new AbortController()
-        record.manual = controller
-        try {
-          const config = this.#ctx.agents.configurationOf(agent.id)
-          const info = await this.#infoOf(record, config)
-          const signals = [closing, controller.signal, this.#closing.signal, ...(signal ? [signal] : [])]
-          const outcome = await this.#run({
-            agent, cause: 'manual', turn: null, incoming: 0, config, info, sourceCommandId, policy: this.#policyOf(config), signal: AbortSignal.any(signals),
-          })
-          record.failedAt = null
-          return outcome
-        } finally {
-          record.manual = null
-        }
+      return await agent.runMaintenance(async (stopped) => {
+        const config = this.#ctx.agents.configurationOf(agent.id)
+        const info = await this.#infoOf(record, config)
+        const signals = [stopped, this.#closing.signal, ...(signal ? [signal] : [])]
+        const outcome = await this.#run({
+          agent, cause: 'manual', turn: null, incoming: 0, config, info, sourceCommandId, policy: this.#policyOf(config), signal: AbortSignal.any(signals),
+        })
+        record.failedAt = null
+        return outcome
       })
     } catch (error) {
       throw isErrorOf(AgentError, error, 'BUSY') ? compactionBusy(error) : error
     }
-  }
-
-  cancel(agent: Agent): boolean {
-    const running = this.#records.get(agent)?.manual
-    running?.abort(new DOMException('Compacting was stopped.', 'AbortError'))
-    return running != null
   }
 
   async dispose(): Promise<void> {
@@ -225,7 +211,7 @@ class CompactionDriver implements Compaction {
   #recordOf(agent: Agent): AgentRecord {
     const known = this.#records.get(agent)
     if (known) return known
-    const record: AgentRecord = { facts: new ModelFacts(), failedAt: null, overflow: { place: '', retries: 0 }, manual: null }
+    const record: AgentRecord = { facts: new ModelFacts(), failedAt: null, overflow: { place: '', retries: 0 } }
     this.#records.set(agent, record)
     return record
   }

@@ -4,13 +4,11 @@ import type { Agent } from '../session/agent.ts'
 export interface Compaction {
   /**
    * Summarise the older part of an idle agent's talk, as a person asks for it, and wait until that is on the disk. Prompts sent
-   * meanwhile wait.
+   * meanwhile wait; a cancel of the agent ends it.
    *
    * Errors: `CompactionError`; the talk is as it was then, but for `persistence`.
    */
   compact(agent: Agent, options?: { readonly signal?: AbortSignal; readonly sourceCommandId?: string }): Promise<CompactionOutcome>
-  /** End what runs for this agent by request of a person; it fails as `cancelled`. False when nothing runs. */
-  cancel(agent: Agent): boolean
 }
 
 export type CompactionOutcome =

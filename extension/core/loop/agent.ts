@@ -115,6 +115,8 @@ export class LiveAgent implements Agent {
   }
 
   cancel(cause: CancelCause, { keepInbox = false }: { readonly keepInbox?: boolean } = {}): void {
+    // What waits for maintenance to end goes on waiting for its turn.
+    this.#maintenance?.controller.abort(new DOMException('This was stopped.', 'AbortError'))
     if (!this.#run) return
     this.#isWakeWanted = false
     this.#isContinuation = false
@@ -167,9 +169,9 @@ export class LiveAgent implements Agent {
   }
 
   async #end(): Promise<void> {
+    this.#maintenance?.controller.abort(new DOMException('The agent is closed.', 'AbortError'))
     // What waits is kept: it is there again when the session is resumed.
     this.cancel({ kind: 'disposed' }, { keepInbox: true })
-    this.#maintenance?.controller.abort(new DOMException('The agent is closed.', 'AbortError'))
     await this.whenIdle()
     await this.#tearDown(this)
   }

@@ -27,7 +27,7 @@ export interface Agent {
   steer(message: UserMessage): void
   /** Next step, does not wake. */
   inject(message: UserMessage): void
-  /** First cause wins; nothing when idle. Clears the inbox, durably, unless `keepInbox`. */
+  /** First cause wins; nothing when idle, but it ends maintenance. Clears the inbox, durably, unless `keepInbox`. */
   cancel(cause: CancelCause, options?: { readonly keepInbox?: boolean }): void
   /**
    * Go on where the talk stands, without words of the person: after a pause, a failure, a stop or a crash.
@@ -43,7 +43,7 @@ export interface Agent {
   }
   /** Quiescence of the whole agent, not the end of one message. */
   whenIdle(): Promise<void>
-  /** Only when idle; the status stays idle. Errors: `AgentError` `BUSY`, `DISPOSED`. */
+  /** Only when idle; the status stays idle. The signal fires on a cancel. Errors: `AgentError` `BUSY`, `DISPOSED`. */
   runMaintenance<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T>
   dispose(): Promise<void>
 }

@@ -10,6 +10,7 @@ import { createFakeMachine } from '../../support/fake-machine.ts'
 import { createLoopRig, fakeTool, gate, linesOf, prompt, settled, textOf, type LoopRig, type LoopRigOptions } from '../../support/loop-rig.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { createMemoryBlobStore } from '../../support/memory-blob-store.ts'
+import { wholeApplication } from '../../support/whole-application.ts'
 import { callParts, createScriptedAdapter, failWith, reasoningParts, textParts, type ScriptedAnswer, type ScriptedPart } from '../../support/scripted-adapter.ts'
 
 /** 16 000 tokens of window leave 14 000 for a request; from 11 200 on it is compacted. */
@@ -365,9 +366,9 @@ describe('while a summary is made', () => {
     const rig = await filled([[{ type: 'hang' }]])
     const work = rig.compact()
     await settled()
-    expect(rig.ctx.compaction.cancel(rig.agent)).toBe(true)
+    rig.agent.cancel({ kind: 'user' })
     await expect(work).rejects.toMatchObject({ code: 'cancelled' })
-    expect([codes(rig.session), rig.ctx.compaction.cancel(rig.agent)]).toEqual([['cancelled'], false])
+    expect(codes(rig.session)).toEqual(['cancelled'])
   })
 
   it.each<[string, (rig: Rig) => void]>([
@@ -480,5 +481,45 @@ describe('the bracket in the log', () => {
     await rig.agent.dispose()
     const next = await start([say('Summary.')], { store: rig.store, resume: id })
     expect((await next.compact()).kind).toBe('summarised')
+  })
+})
+
+describe('the command /compact of the whole application', () => {
+  const made = async (answers: readonly ScriptedAnswer[]) => {
+    const application = await wholeApplication({ settings: { 'model.provider': 'scripted', 'model.name': 'm1', 'titles.enabled': false } })
+    const adapter = createScriptedAdapter(answers, { model: small })
+    application.ctx.models.register(adapter)
+    const agent = await application.ctx.agents.create({ cwd: application.folder })
+    return { application, adapter, agent }
+  }
+
+  it('summarises, points to the summary, and the talk goes on from it after a reload', async () => {
+    const { application, adapter, agent } = await made([say(words(1_600, 'one')), say(words(1_600, 'two')), say('The story.'), say('Go on.')])
+    for (const text of ['first', 'second']) {
+      agent.followup(prompt(text))
+      await agent.whenIdle()
+    }
+    const settledCommand = await application.ctx.commands.run(agent, '/compact')
+    const [summary] = ofType(agent.session, 'compaction/summary')
+    expect(settledCommand).toMatchObject({ kind: 'success', sourceEventSeq: summary!.seq })
+    expect(summary!.data.sourceCommandId).toBe(settledCommand.commandId)
+    const { ctx } = await application.restart()
+    ctx.models.register(adapter)
+    const resumed = await ctx.agents.resume(agent.id)
+    resumed.followup(prompt('third'))
+    await resumed.whenIdle()
+    const messages = adapter.requests.at(-1)!.messages.map(textOf)
+    expect([messages[0]?.startsWith('<compacted-summary>'), messages.some((text) => text.includes('The story.')), reasons(resumed.session).at(-1)]).toEqual([true, true, 'completed'])
+    await application.dispose()
+  })
+
+  it('says so when there is nothing to compact, takes no arguments, and waits for nobody at work', async () => {
+    const { application, agent } = await made([[{ type: 'hang' }]])
+    const { commands } = application.ctx
+    expect(await commands.run(agent, '/compact')).toMatchObject({ kind: 'success', text: 'There is nothing to compact yet.' })
+    await expect(commands.run(agent, '/compact now')).rejects.toMatchObject({ code: 'BAD_SYNTAX' })
+    agent.followup(prompt('work'))
+    await expect(commands.run(agent, '/compact')).rejects.toMatchObject({ code: 'BUSY' })
+    await application.dispose()
   })
 })

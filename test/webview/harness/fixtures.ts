@@ -433,6 +433,14 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
       { kind: 'command', id: 'c4', turn: 1, name: 'compact', args: '', state: 'running', text: null },
     ]),
   },
+  compaction: {
+    state: withRows([
+      ...turn(),
+      { kind: 'compaction', id: 'k1', turn: 1, state: 'ok', summary: '## Current work\nThe parser is done; its tests are next.', messages: 42, firstRowId: 'e0', error: null },
+      { kind: 'compaction', id: 'k2', turn: 1, state: 'failed', summary: null, messages: 0, firstRowId: null, error: 'No usable summary was made: the model answered without any text.' },
+      { kind: 'compaction', id: 'k3', turn: 1, state: 'running', summary: null, messages: 0, firstRowId: null, error: null },
+    ]),
+  },
   notices: {
     state: withRows(turn(), {
       isTrusted: false,

@@ -50,3 +50,11 @@ it('says once what waits for the person', () => {
   change({ change: 'row', row: turnEndRow('e') }, { change: 'state', key: 'approvals', value: approvals })
   expect(announcements.current.value).toBe('Bosun is done, 3 steps')
 })
+
+it('says how a compaction ended', () => {
+  const row = { kind: 'compaction', id: 'k', turn: 1, state: 'running', summary: null, messages: 0, firstRowId: null, error: null } as const
+  change({ change: 'row', row })
+  expect(announcements.current.value).toBe('')
+  change({ change: 'row', row: { ...row, state: 'ok', summary: 'S', messages: 4 } })
+  expect(announcements.current.value).toBe('Older messages were summarised for the model')
+})

@@ -3,6 +3,7 @@ import type { RowEntry } from '../../store/chat-store.ts'
 import { useApp } from '../app-context.ts'
 import { ErrorBoundary } from '../error-boundary.tsx'
 import { CommandRowView } from './command-row.tsx'
+import { CompactionRowView } from './compaction-row.tsx'
 import { PromptRowView } from './prompt-row.tsx'
 import { ReasoningRowView } from './reasoning-row.tsx'
 import { ContextRowView, NoticeRowView, RetryRowView } from './small-rows.tsx'
@@ -38,6 +39,8 @@ function AnyRow({ entry }: { readonly entry: RowEntry }) {
       return <TurnEndRowView entry={entry} />
     case 'notice':
       return <NoticeRowView entry={entry} />
+    case 'compaction':
+      return <CompactionRowView entry={entry} />
     case 'command':
       return <CommandRowView entry={entry} />
     default:

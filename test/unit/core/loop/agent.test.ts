@@ -251,6 +251,13 @@ describe('maintenance', () => {
     const work = agent.runMaintenance((signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))))
     await Promise.all([agent.dispose(), expect(work).rejects.toThrow('closed')])
   })
+
+  it('is told to stop by a cancel', async () => {
+    const { agent } = await setUp()
+    const work = agent.runMaintenance((signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))))
+    agent.cancel({ kind: 'user' })
+    await expect(work).rejects.toThrow('stopped')
+  })
 })
 
 describe('a disposed agent', () => {
