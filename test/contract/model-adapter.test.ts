@@ -38,8 +38,8 @@ describe.each(Object.values(serverWires) as readonly ServerWire[])('an adapter f
     return server
   }
   /** A server that is none of ours. */
-  async function odd(answer: RequestListener): Promise<string> {
-    const server = createServer(answer)
+  async function odd(answer: (...exchange: Parameters<RequestListener>) => unknown): Promise<string> {
+    const server = createServer((request, response) => void answer(request, response))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     closers.push(
       () =>
@@ -82,6 +82,45 @@ describe.each(Object.values(serverWires) as readonly ServerWire[])('an adapter f
     ]
     it.each(rows)('%s', async (_name, answer, blocks, end) => expect(assembled(await play(answer))).toMatchObject({ blocks, end }))
 
+    /** The whole body that the script makes, written by a server of the row's own. */
+    const bodyOf = (answer: StreamAnswer): Buffer => {
+      const request = { index: 0, length: 0, model, messages: [], json: {} }
+      return Buffer.from([...wire.frames(request, answer)].filter((frame) => typeof frame === 'string').join(''))
+    }
+    const written: readonly [name: string, write: (body: Buffer) => readonly (Buffer | string)[]][] = [
+      ['byte by byte', (body) => [...body].map((byte) => Buffer.from([byte]))],
+      ['with the line ends of another system', (body) => [body.toString().replaceAll('\n', '\r\n')]],
+      ['without the empty line at the end', (body) => [body.subarray(0, -2)]],
+      ['with a mark of its encoding', (body) => [`\ufeff${body.toString()}`]],
+    ]
+    it.each(written)('is read when it comes %s', async (_name, write) => {
+      const body = bodyOf({ parts: [{ text: 'Ünï 世界.' }, { toolCalls: [read] }] })
+      const url = await odd(async (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        for (const piece of write(body)) if (!response.write(piece)) await new Promise((resolve) => response.once('drain', resolve))
+        response.end()
+      })
+      expect(assembled(await asking(url))).toMatchObject({ blocks: [text('Ünï 世界.'), call('c1', 'read', readText)], end: calls })
+    })
+
+    it('leaves its connection for the next request', async () => {
+      let connections = 0
+      const body = bodyOf({ parts: [{ text: 'x' }] })
+      const url = await odd((request, response) => {
+        if (!known.has(request.socket)) connections += 1
+        known.add(request.socket)
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write(body)
+        // A server ends its answer a little after the last event.
+        setTimeout(() => response.end(), 2)
+      })
+      const known = new Set<unknown>()
+      for (let count = 0; count < 6; count++) {
+        await asking(url)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+      expect(connections).toBeLessThan(6)
+    })
+
     it('counts tokens apart, as the server told them', async () => {
       const usage = { promptTokens: 100, completionTokens: 20, cachedTokens: 70, reasoningTokens: 15, ...(api === 'anthropic' && { cacheWriteTokens: 20 }) }
       const cacheWrite = api === 'anthropic' ? 20 : 0
@@ -111,6 +150,7 @@ describe.each(Object.values(serverWires) as readonly ServerWire[])('an adapter f
       ['told in the middle', { parts: [half, { raw: failures.midStream }] }, kept('SERVER', 'verloaded')],
       ['in the middle', { parts: [half, { cut: true }] }, kept('TRANSPORT', 'broke')],
       ['of a stream without finish', { parts: [half], finish: null, usage: null, done: false }, kept('STREAM_CLOSED')],
+      ['of a stream that ends in the middle of an event', { parts: [half, { raw: 'data: {"type": ' }], finish: null, usage: null, done: false }, kept('STREAM_CLOSED')],
       ['of a stream without anything', { parts: [], finish: null, usage: null, done: false }, kept('STREAM_CLOSED')],
       ['of an answer without content', { parts: [] }, kept('EMPTY_RESPONSE')],
       ['of an answer of thought alone', { parts: [{ reasoning: 'Hm.' }] }, kept('EMPTY_RESPONSE')],

@@ -1,6 +1,6 @@
 import type { ImageBlock, Message, ModelRequest, TextBlock } from '../../core/model/contract.ts'
 import { callObjectText } from '../wire/call-object.ts'
-import { base64Of, imagesOf, imagesThatFit, LEFT_OUT } from '../wire/images.ts'
+import { base64Of, hasImages, imagesThatFit, LEFT_OUT } from '../wire/images.ts'
 import type { WriteContext } from '../wire/wire.ts'
 
 const MARKER = '"cache_control":{"type":"ephemeral"}'
@@ -26,7 +26,7 @@ export async function messageList(request: ModelRequest, context: WriteContext):
   const options = { ...context, kept: imagesThatFit(request.messages, context.info.input.includes('image')), loadAttachment: request.loadAttachment }
   const turns: Turn[] = []
   for (const message of request.messages) {
-    const blocks = await blocksOf(message, options)
+    const blocks = context.written.get(message) ?? (await blocksOf(message, options))
     if (blocks.length === 0) continue
     const role = message.role === 'assistant' ? 'assistant' : 'user'
     const last = turns.at(-1)
@@ -50,11 +50,8 @@ interface Options extends WriteContext {
 }
 
 async function blocksOf(message: Message, options: Options): Promise<readonly string[]> {
-  const hasImages = imagesOf(message).length > 0
-  const known = hasImages ? undefined : options.written.get(message)
-  if (known !== undefined) return known
   const blocks = (await contentOf(message, options)).map((block) => JSON.stringify(block))
-  if (!hasImages) options.written.set(message, blocks)
+  if (!hasImages(message)) options.written.set(message, blocks)
   return blocks
 }
 

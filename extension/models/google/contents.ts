@@ -1,6 +1,6 @@
 import type { ImageBlock, Message, ModelRequest } from '../../core/model/contract.ts'
 import { callObjectText } from '../wire/call-object.ts'
-import { base64Of, imagesOf, imagesThatFit, LEFT_OUT } from '../wire/images.ts'
+import { base64Of, hasImages, imagesOf, imagesThatFit, LEFT_OUT } from '../wire/images.ts'
 import type { WriteContext } from '../wire/wire.ts'
 import { usesBudget } from './thinking.ts'
 
@@ -31,7 +31,8 @@ export async function contentList(request: ModelRequest, context: WriteContext):
   }
   const contents: { readonly role: string; readonly parts: string[] }[] = []
   for (const message of request.messages) {
-    const parts = await partsOf(message, options)
+    if (message.role === 'assistant') noteCalls(message, options)
+    const parts = context.written.get(message) ?? (await partsOf(message, options))
     if (parts.length === 0) continue
     const role = message.role === 'assistant' ? 'model' : 'user'
     const last = contents.at(-1)
@@ -52,12 +53,8 @@ interface Options extends WriteContext {
 }
 
 async function partsOf(message: Message, options: Options): Promise<readonly string[]> {
-  if (message.role === 'assistant') noteCalls(message, options)
-  const hasImages = imagesOf(message).length > 0
-  const known = hasImages ? undefined : options.written.get(message)
-  if (known !== undefined) return known
   const parts = (await contentOf(message, options)).map((part) => JSON.stringify(part))
-  if (!hasImages) options.written.set(message, parts)
+  if (!hasImages(message)) options.written.set(message, parts)
   return parts
 }
 

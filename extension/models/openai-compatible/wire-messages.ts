@@ -1,6 +1,6 @@
 import { type ImageBlock, type Message, type ModelRequest, type TextBlock, type ToolCallBlock } from '../../core/model/contract.ts'
 import { callObjectText } from '../wire/call-object.ts'
-import { base64Of, imagesOf, imagesThatFit, LEFT_OUT } from '../wire/images.ts'
+import { base64Of, hasImages, imagesOf, imagesThatFit, LEFT_OUT } from '../wire/images.ts'
 import type { WriteContext } from '../wire/wire.ts'
 
 /**
@@ -17,8 +17,8 @@ export async function wireMessages(request: ModelRequest, context: WriteContext)
       texts.push(await imageMessage(toolImages, options))
       toolImages = []
     }
-    if (message.role === 'tool') toolImages.push(...imagesOf(message))
-    texts.push(...(await wireMessage(message, options)))
+    if (message.role === 'tool' && hasImages(message)) toolImages.push(...imagesOf(message))
+    texts.push(...(context.written.get(message) ?? (await wireMessage(message, options))))
   }
   if (toolImages.length > 0) texts.push(await imageMessage(toolImages, options))
   return texts
@@ -30,12 +30,10 @@ interface Options extends WriteContext {
 }
 
 async function wireMessage(message: Message, options: Options): Promise<readonly string[]> {
-  if (message.role === 'user' && imagesOf(message).length > 0) {
+  if (message.role === 'user' && hasImages(message)) {
     const parts = await Promise.all(message.content.map((block) => contentPart(block, options)))
     return [JSON.stringify({ role: 'user', content: parts })]
   }
-  const known = options.written.get(message)
-  if (known !== undefined) return known
   const text = plainMessage(message, options)
   const texts = text === '' ? [] : [text]
   options.written.set(message, texts)

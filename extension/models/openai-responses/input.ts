@@ -1,7 +1,7 @@
 import type { Json } from '../../base/json.ts'
 import type { ImageBlock, Message, ModelRequest, TextBlock } from '../../core/model/contract.ts'
 import { callObjectText } from '../wire/call-object.ts'
-import { base64Of, imagesOf, imagesThatFit, LEFT_OUT } from '../wire/images.ts'
+import { base64Of, hasImages, imagesThatFit, LEFT_OUT } from '../wire/images.ts'
 import type { WriteContext } from '../wire/wire.ts'
 
 /** What a block of an answer is sent back with: the item's own fields, as the server sent them. */
@@ -20,7 +20,7 @@ export type ItemState =
 export async function inputItems(request: ModelRequest, context: WriteContext): Promise<readonly string[]> {
   const options = { ...context, kept: imagesThatFit(request.messages, context.info.input.includes('image')), loadAttachment: request.loadAttachment }
   const items: string[] = []
-  for (const message of request.messages) items.push(...(await itemsOf(message, options)))
+  for (const message of request.messages) items.push(...(context.written.get(message) ?? (await itemsOf(message, options))))
   return items
 }
 
@@ -30,11 +30,8 @@ interface Options extends WriteContext {
 }
 
 async function itemsOf(message: Message, options: Options): Promise<readonly string[]> {
-  const hasImages = imagesOf(message).length > 0
-  const known = hasImages ? undefined : options.written.get(message)
-  if (known !== undefined) return known
   const items = (await contentOf(message, options)).map((item) => JSON.stringify(item))
-  if (!hasImages) options.written.set(message, items)
+  if (!hasImages(message)) options.written.set(message, items)
   return items
 }
 
@@ -46,7 +43,7 @@ async function contentOf(message: Message, options: Options): Promise<readonly o
       const [{ callId, content }] = message.content
       const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n\n')
       const words = text.trim() === '' ? 'The tool gave no output.' : text
-      return [{ type: 'function_call_output', call_id: callIdOf(callId), output: imagesOf(message).length === 0 ? words : await parts(content, options) }]
+      return [{ type: 'function_call_output', call_id: callIdOf(callId), output: !hasImages(message) ? words : await parts(content, options) }]
     }
     case 'assistant':
       return answerItems(message, options)

@@ -2,7 +2,7 @@ import { ModelError, type Message, type ModelAdapter, type ModelInfo, type Model
 import { modelInfoFrom, type ModelFacts } from '../../core/model/provider-config.ts'
 import { checkConnection } from './check.ts'
 import { keyFor } from './credentials.ts'
-import { eventsOf, headersOf } from './event-stream.ts'
+import { eventsOf, headersOf, readRest } from './event-stream.ts'
 import { failureFromError, failureFromStream, requestIdOf, type FailureContext } from './failures.ts'
 import { createIdleGuard } from './idle-guard.ts'
 import { checkKey, fetchModels, type Inquiry } from './model-inquiry.ts'
@@ -98,11 +98,19 @@ async function* stream(request: ModelRequest, parts: StreamParts): AsyncGenerato
     idle.touch()
     const requestId = requestIdOf(headersOf(response))
     reader = wire.createReader({ failureFrom: (error) => failureFromStream(error, context, requestId) })
-    for await (const data of eventsOf(response, context, idle.touch)) {
-      if (data.trim() === '[DONE]') break
+    let isAnswered = false
+    const onLeave = (body: ReadableStreamDefaultReader<Uint8Array>) => {
+      if (isAnswered) void readRest(body, clock)
+      // A body that broke says so again.
+      else body.cancel().catch(() => undefined)
+    }
+    for await (const data of eventsOf(response, { context, onSign: idle.touch, onLeave })) {
+      isAnswered = data.trim() === '[DONE]'
+      if (isAnswered) break
       for (const chunk of reader.take(parsed(data))) {
+        isAnswered = chunk.type === 'finish'
         yield chunk
-        if (chunk.type === 'finish') return
+        if (isAnswered) return
       }
     }
     yield* reader.end()

@@ -11,7 +11,9 @@ export const LEFT_OUT = '[An earlier image was left out: the request would be to
  * Errors: `ModelError` `UNSUPPORTED_CONTENT` for a model that reads text only.
  */
 export function imagesThatFit(messages: readonly Message[], canReadImages: boolean, maxBytes = MAX_IMAGE_BYTES): ReadonlySet<ImageBlock> {
-  const images = messages.flatMap(imagesOf)
+  const images: ImageBlock[] = []
+  // A plain loop: it goes over the whole talk with each request.
+  for (const message of messages) if (message.role !== 'assistant' && hasImages(message)) images.push(...imagesOf(message))
   if (images.length > 0 && !canReadImages) {
     const message = 'The conversation holds an image and this model reads text only. Choose a model that reads images, or start a new session.'
     throw new ModelError({ code: 'UNSUPPORTED_CONTENT', message })
@@ -24,6 +26,12 @@ export function imagesThatFit(messages: readonly Message[], canReadImages: boole
     kept.add(image)
   }
   return kept
+}
+
+export function hasImages(message: Message): boolean {
+  if (message.role === 'assistant') return false
+  const blocks = message.role === 'tool' ? message.content[0].content : message.content
+  return blocks.some(({ type }) => type === 'image')
 }
 
 export function imagesOf(message: Message): readonly ImageBlock[] {

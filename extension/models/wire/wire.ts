@@ -32,7 +32,10 @@ export interface WireRequest {
 export interface WriteContext {
   readonly config: ProviderConfig
   readonly info: ModelInfo
-  /** JSON texts of messages already written for this model: each is written once, so that two requests share their beginning byte for byte. */
+  /**
+   * JSON texts of messages already written for this model, those with images left out: each is written once, so that two requests
+   * share their beginning byte for byte and a long talk costs no more than a short one.
+   */
   readonly written: WeakMap<Message, readonly string[]>
 }
 
