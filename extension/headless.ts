@@ -12,6 +12,7 @@ import type { PauseCause, TurnEndReason } from './core/log/event.ts'
 import type { UserMessage } from './core/log/message.ts'
 import type { Agent } from './core/session/agent.ts'
 import type { ToolResult } from './core/tools/definition.ts'
+import { UnresolvedReference } from './features/references/service.ts'
 import { parseHeadlessArguments, USAGE, UsageError } from './headless-arguments.ts'
 import type { ExportCommand, HeadlessCommand, ImportCommand, PermissionAnswer, RunCommand, ToolCommand } from './headless-arguments.ts'
 import { callIdOf, CALLS_PROVIDER, createCallsAdapter } from './headless-calls.ts'
@@ -69,15 +70,23 @@ async function runTurn(command: RunCommand): Promise<number> {
     process.stderr.write(`Session ${agent.id}\n`)
     const typed = prompt === null ? null : typedLine(prompt)
     if (typed?.kind === 'command') return await runCommandLine(application, agent, typed.line)
+    const content = typed === null ? null : await ctx.references.content(typed.text, { cwd: agent.session.header.cwd ?? world.cwd, sessionId: agent.id, signal: new AbortController().signal }).catch(refusalOf)
+    if (content instanceof UnresolvedReference) return say(`${content.message}\n`, EXIT.usage)
     const end = turnEnd(application, agent)
     const wasInterrupted = stopOnSignal(agent)
-    if (typed === null) agent.continueTurn()
-    else agent.followup(userMessage(world, typed.text))
+    if (content === null) agent.continueTurn()
+    else agent.followup({ ...userMessage(world, ''), content })
     return exitCodeOf(await end, wasInterrupted())
   } finally {
     await application.dispose()
     await world.dispose()
   }
+}
+
+/** What a prompt names and nobody knows here is the caller's mistake. */
+function refusalOf(error: unknown): UnresolvedReference {
+  if (error instanceof UnresolvedReference) return error
+  throw error
 }
 
 /** A slash command in the place of a prompt, with the turn it begins, if it begins one. */

@@ -19,6 +19,7 @@ import { Artifacts, imageTypeOf, type ShownSession } from './artifacts.ts'
 import type { ChatCapabilities, ChatServices } from './chat-services.ts'
 import { approvalView, questionSetView, queueView, tasksView } from './docks.ts'
 import { ComposerAttachments } from './composer-attachments.ts'
+import { commandCompletions } from './command-completions.ts'
 import { Completions } from './completions.ts'
 import { DraftAttachments } from './draft-attachments.ts'
 import { Drafts } from './drafts.ts'
@@ -216,6 +217,7 @@ export class ChatController {
       say: (problem) => this.#notice('attach', 'warning', problem),
     })
     this.completions = new Completions(onError)
+    this.completions.provide('/', commandCompletions({ commands: services.commands, scopeOf: (agent) => agent?.scope ?? services.presets.scopeOf(this.#preset()) }))
     this.completions.provide('@', referenceCompletions({ references: services.references, l10n, clock }))
     this.#prompts = new ApprovalPrompts({
       approvals: services.approvals,

@@ -15,7 +15,7 @@ after(() => browser.close())
 const views: readonly { readonly theme: Theme; readonly width: number; readonly names: readonly string[] }[] = [
   { theme: 'dark-modern', width: 300, names: Object.keys(fixtures) },
   { theme: 'light-modern', width: 600, names: ['streaming', 'cards-open', 'cards-others', 'approvals-several', 'failures'] },
-  { theme: 'high-contrast', width: 280, names: ['streaming', 'cards-open', 'question', 'failures', 'notices'] },
+  { theme: 'high-contrast', width: 280, names: ['streaming', 'cards-open', 'question', 'failures', 'notices', 'menu-references', 'menu-commands', 'attachments', 'add-menu'] },
 ]
 
 for (const { theme, width, names } of views) {

@@ -51,6 +51,13 @@ const reasonOf = (lines: readonly Record<string, unknown>[]) => (dataOf(lines, '
 const retryCodeOf = (lines: readonly Record<string, unknown>[]) => ((dataOf(lines, 'llm/retry')[0]?.['failure'] ?? {}) as { code?: string }).code
 
 describe('run', () => {
+  it('refuses what only an editor knows, and begins no turn', async () => {
+    const { run, server } = await setUp()
+    const { code, lines, stderr } = await run('--prompt', 'Mend the @problems')
+    expect([code, stderr]).toEqual([2, expect.stringContaining('@problems: There is no editor here')])
+    expect([typesOf(lines).filter((type) => type === 'turn/start'), server.requests]).toEqual([[], []])
+  })
+
   it('searches, reads, edits and runs as the model says, and prints every event in order', async () => {
     const { run, file, store } = await setUp()
     const { code, lines, stderr } = await run('--permissions', 'allow', '--prompt', 'Make the answer 42')

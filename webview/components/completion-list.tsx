@@ -19,7 +19,7 @@ export function CompletionList({ onPick }: { readonly onPick: (index: number) =>
   }, [active, items])
   if (items.length === 0) return null
   return (
-    <div class="completions" id={COMPLETIONS_ID} role="listbox" aria-label={completion.kind.value === '/' ? t('Commands') : t('What to refer to')} ref={list}>
+    <div class="completions" id={COMPLETIONS_ID} role="listbox" tabIndex={-1} aria-label={completion.kind.value === '/' ? t('Commands') : t('What to refer to')} ref={list}>
       {items.map((item, index) => (
         <div
           key={item.insert}
