@@ -576,6 +576,9 @@ export class ChatController {
       case 'session-delete':
         await this.#delete(message.id)
         return
+      case 'session-export':
+        await this.#command('export-session')
+        return
       case 'session-fork':
         if (shown !== null) await this.sessionActions.fork(shown.session, message.rowId)
         return

@@ -53,6 +53,7 @@ const viewMessage: z.ZodType<ViewMessage> = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('session-rename'), id, title: text }),
   z.strictObject({ type: z.literal('session-delete'), id }),
   z.strictObject({ type: z.literal('session-archive'), id, isArchived: z.boolean() }),
+  z.strictObject({ type: z.literal('session-export') }),
   z.strictObject({ type: z.literal('session-fork'), rowId: id }),
   z.strictObject({ type: z.literal('prompt-again'), rowId: id }),
   z.strictObject({ type: z.literal('pick-model') }),

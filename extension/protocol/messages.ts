@@ -99,6 +99,8 @@ export type ViewMessage =
   | { readonly type: 'session-rename'; readonly id: string; readonly title: string }
   | { readonly type: 'session-delete'; readonly id: string }
   | { readonly type: 'session-archive'; readonly id: string; readonly isArchived: boolean }
+  /** The shown one, into a file that the person chooses. */
+  | { readonly type: 'session-export' }
   /** Go on in a copy of the shown session that ends with the turn of this row. */
   | { readonly type: 'session-fork'; readonly rowId: string }
   /** Change a message of the person: a copy that ends before its turn, with its words in the box. */

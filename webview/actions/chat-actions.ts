@@ -43,6 +43,7 @@ export function createChatActions(post: (message: ViewMessage) => void) {
     renameSession: (id: string, title: string) => post({ type: 'session-rename', id, title }),
     deleteSession: (id: string) => post({ type: 'session-delete', id }),
     archiveSession: (id: string, isArchived: boolean) => post({ type: 'session-archive', id, isArchived }),
+    exportSession: () => post({ type: 'session-export' }),
     forkSession: (rowId: string) => post({ type: 'session-fork', rowId }),
     askAgain: (rowId: string) => post({ type: 'prompt-again', rowId }),
     pickModel: () => post({ type: 'pick-model' }),

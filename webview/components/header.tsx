@@ -37,6 +37,7 @@ export function Header() {
               onClose={() => (isMenuOpen.value = false)}
               entries={[
                 ...(session?.access === 'write' ? [{ label: t('Rename'), icon: 'edit', onPick: () => (isRenaming.value = true) }] : []),
+                ...(session === null ? [] : [{ label: t('Export…'), icon: 'export', onPick: actions.exportSession }]),
                 ...(session === null ? [] : [{ label: t('Show the session log'), icon: 'output', onPick: actions.openLog }]),
                 { label: t('Settings'), icon: 'settings-gear', onPick: actions.openSettings },
                 { label: t('Reload view'), icon: 'refresh', onPick: actions.reloadView },

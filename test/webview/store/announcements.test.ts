@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest'
 import type { ViewChange } from '../../../extension/protocol/messages.ts'
 import { createAnnouncements, type Announcements } from '../../../webview/store/announcements.ts'
 import { createChatStore, type ChatStore } from '../../../webview/store/chat-store.ts'
-import { patch, snapshot, textRow, toolRow, turnEndRow, viewState } from './fixture-rows.ts'
+import { commandRow, patch, snapshot, textRow, toolRow, turnEndRow, viewState } from './fixture-rows.ts'
 
 let store: ChatStore
 let announcements: Announcements
@@ -36,6 +36,15 @@ it('says nothing of calls that went well, and what failed', () => {
   expect(announcements.current.value).toBe('')
   change({ change: 'row', row: toolRow('d', { card: 'generic', title: 'Read', kind: 'read', subject: 'a.ts' }, null, { state: 'failed', endedAt: 0 }) })
   expect(announcements.current.value).toBe('Reading a.ts, failed')
+})
+
+it('says once what came of a command', () => {
+  change({ change: 'row', row: commandRow('c', { state: 'running' }) })
+  expect(announcements.current.value).toBe('')
+  change({ change: 'row', row: commandRow('c', { text: 'Deep answers.\nMore follows.' }) })
+  expect(announcements.current.value).toBe('/model: Deep answers.')
+  change({ change: 'row', row: commandRow('d') })
+  expect(announcements.current.value).toBe('/model: done')
 })
 
 it('ends each sentence once', () => {

@@ -4,7 +4,7 @@ import { createChatActions } from '../../../webview/actions/chat-actions.ts'
 import { createChatStore, type ChatStore } from '../../../webview/store/chat-store.ts'
 import { createComposerModel, type ComposerModel } from '../../../webview/store/composer-model.ts'
 import { createUiState, type UiState } from '../../../webview/store/ui-state.ts'
-import { patch, promptRow, snapshot, viewState } from './fixture-rows.ts'
+import { commandRow, patch, promptRow, snapshot, viewState } from './fixture-rows.ts'
 
 let store: ChatStore
 let ui: UiState
@@ -93,6 +93,14 @@ describe('words on their way when the page went away', () => {
     composer = newComposer()
     show(viewState([], { composer: { ...viewState([]).composer, draft: 'typed after' } }))
     expect([composer.text.value, ui.sending.value]).toEqual(['lost?\n\ntyped after', []])
+  })
+
+  it('do not when they were a command that ran', () => {
+    composer.dispose()
+    ui.addSending({ id: 'old', sessionId: 's1', text: '/model deep' })
+    composer = newComposer()
+    show(viewState([commandRow('c')]))
+    expect([composer.text.value, ui.sending.value]).toEqual(['', []])
   })
 
   it('do not when the talk shows that they arrived', () => {

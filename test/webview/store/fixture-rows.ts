@@ -1,13 +1,15 @@
 import type { ToolCallView, ToolResultView } from '../../../extension/protocol/cards.ts'
 import type { HostMessage, ViewChange } from '../../../extension/protocol/messages.ts'
 import { PROTOCOL_VERSION } from '../../../extension/protocol/messages.ts'
-import type { Row, RowWindow, TextRow, ToolRow, ViewState } from '../../../extension/protocol/view-state.ts'
+import type { CommandRow, Row, RowWindow, TextRow, ToolRow, ViewState } from '../../../extension/protocol/view-state.ts'
 
 export const usage = { inputTokens: 0, outputTokens: 0, cacheRead: 0, reasoning: 0, steps: 0, turns: 0 }
 
 export const textRow = (id: string, text = id, more: Partial<TextRow> = {}): TextRow => ({ kind: 'text', id, turn: 1, text, isStreaming: false, isInterrupted: false, ...more })
 
 export const promptRow = (id: string, text = id, turn = 1): Row => ({ kind: 'prompt', id, turn, text, attachments: [], sentAt: 0 })
+
+export const commandRow = (id: string, more: Partial<CommandRow> = {}): CommandRow => ({ kind: 'command', id, turn: 1, name: 'model', args: 'deep', state: 'ok', text: null, ...more })
 
 export const toolRow = (id: string, call: ToolCallView | null, result: ToolResultView | null, more: Partial<ToolRow> = {}): ToolRow => ({
   kind: 'tool',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { foldClassOf } from '../../../webview/store/fold-class.ts'
 import { transcriptItems, type FoldableRow } from '../../../webview/store/transcript-items.ts'
-import { promptRow, textRow, toolRow, turnEndRow } from './fixture-rows.ts'
+import { commandRow, promptRow, textRow, toolRow, turnEndRow } from './fixture-rows.ts'
 
-/** Rows by a letter each: p prompt, r read, x thought, t text, k something that never folds, e end of the turn. */
+/** Rows by a letter each: p prompt, r read, x thought, t text, k something that never folds, e end of the turn, c command of the person. */
 const rows = (turns: readonly string[]): readonly FoldableRow[] =>
   turns.flatMap((letters, turn) =>
     letters.split('').map((letter, index): FoldableRow => {
@@ -14,6 +14,7 @@ const rows = (turns: readonly string[]): readonly FoldableRow[] =>
         t: { kind: 'text', foldClass: 'step' },
         k: { kind: 'tool', foldClass: 'keep' },
         e: { kind: 'turn-end', foldClass: 'keep' },
+        c: { kind: 'command', foldClass: 'keep' },
       }
       return { id: `${turn + 1}${letter}${index}`, turn: turn + 1, ...kinds[letter]! }
     }),
@@ -38,6 +39,7 @@ describe('an ended turn', () => {
 
   it('folds its steps once another follows, and keeps what the person said, the answer and the end', () =>
     expect(listed([long, 'p'])).toEqual(['1p0', 'fold 1 shut 7', '1t8', '1e9', '2p0']))
+  it('folds all the same when commands were run after it', () => expect(listed([`${long}cc`, 'p'])).toEqual(['1p0', 'fold 1 shut 7', '1t8', '1e9', '1c10', '1c11', '2p0']))
   it('opens again', () => expect(listed([long, 'p'], { 'turn:1': true })).toEqual(['1p0', 'fold 1 open 7', '1x1', '1r2', '1t3', '1x4', '1r5', '1t6', '1x7', '1t8', '1e9', '2p0']))
   it('stays plain while it is the last', () => expect(listed([long])).not.toContain('fold 1 open 7'))
   it('folds by hand when it is the last', () => expect(listed([long], { 'turn:1': false })).toEqual(['1p0', 'fold 1 shut 7', '1t8', '1e9']))
@@ -63,5 +65,5 @@ describe('the fold class', () => {
   it('of any other call that went well', () => check(toolRow('a', null, { card: 'generic' }), 'step'))
   it('of streaming text', () => check(textRow('a', '', { isStreaming: true }), 'keep'))
   it('of text', () => check(textRow('a'), 'step'))
-  it('of a prompt and an end', () => [promptRow('a'), turnEndRow('b')].forEach((row) => check(row, 'keep')))
+  it('of a prompt, an end and a command', () => [promptRow('a'), turnEndRow('b'), commandRow('c')].forEach((row) => check(row, 'keep')))
 })
