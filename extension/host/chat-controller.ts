@@ -781,6 +781,7 @@ export class ChatController {
     const transcript = await this.#transcripts.of(session)
     if (turn !== this.#showing) return
     this.#shown = { session, agent: session.access === 'write' ? agent : null, transcript }
+    this.#showDraft()
     this.#notices.close('session')
     this.#noticeWriter()
     this.#countStarted(session)
@@ -794,10 +795,16 @@ export class ChatController {
     this.#showing += 1
     this.#shown = null
     this.#next = noChoices
+    this.#showDraft()
     this.#noticeWriter()
     await this.#world.memento.set(OPEN_SESSION_KEY, undefined)
     this.#refreshShown()
     this.#model.show(null)
+  }
+
+  /** At once: a page takes the draft over when it hears of the session, which any news of it may tell. */
+  #showDraft(): void {
+    this.#model.set('composer', { ...this.#model.get('composer'), draft: this.#drafts.get(this.#shown?.session.id ?? null) })
   }
 
   /** What the person had chosen goes on, but for what it may do: that begins as the settings say. */
@@ -1151,7 +1158,6 @@ export class ChatController {
     const shown = this.#shown
     const todos = shown === null ? undefined : this.#services.projections.snapshot(shown.session.id).values['todos']
     this.#model.set('tasks', tasksView(todos))
-    this.#model.keep('composer', { ...this.#model.get('composer'), draft: this.#drafts.get(shown?.session.id ?? null) })
     this.#refreshSession()
     this.#refreshQueue()
     this.#refreshWaiting()

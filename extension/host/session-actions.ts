@@ -83,8 +83,8 @@ export class SessionActions {
     const point = forkBefore(session, seq)
     if (point === null) throw new Error(l10n.t('Only your own messages can be asked again.'))
     if (point.boundary === null) {
-      await chat.startAnew({ carriesOn: true })
       chat.putDraft(null, point.text)
+      await chat.startAnew({ carriesOn: true })
     } else {
       const child = await services.sessions.fork(session.id, { boundary: point.boundary })
       chat.putDraft(child.id, point.text)

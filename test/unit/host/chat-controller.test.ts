@@ -669,6 +669,18 @@ describe('forking and going back', () => {
     expect(rig.calls).toContainEqual(['fork', 'a', 5])
     expect([rig.state().session?.id, rig.state().composer.draft]).toEqual(['a-fork', 'again'])
   })
+  it('has the words there when a page first hears of the copy, however slow the disk is', async () => {
+    const rig = await opened()
+    const kept = Promise.withResolvers<undefined>()
+    rig.memento.set = () => kept.promise
+    rig.page.say({ type: 'prompt-again', rowId: 'e8' })
+    await rig.settle()
+    rig.controller.noteStatus()
+    await rig.settle()
+    expect([rig.state().session?.id, rig.state().composer.draft]).toEqual(['a-fork', 'again'])
+    kept.resolve(undefined)
+    await rig.settle()
+  })
   it('begins anew for the very first message', async () => {
     const rig = await opened()
     await rig.say({ type: 'draft', text: '' })

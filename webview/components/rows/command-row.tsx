@@ -5,7 +5,7 @@ import { useApp } from '../app-context.ts'
 import { FoldLine } from '../fold-line.tsx'
 
 /** Longer answers of a command stand under its line. */
-const ONE_LINE_CHARS = 80
+const ONE_LINE_CHARS = 60
 
 /** A command the person ran, and what came of it. A short answer stands on the line, a longer one opens by itself: they asked. */
 export function CommandRowView({ entry }: { readonly entry: RowEntry }) {
@@ -27,7 +27,7 @@ export function CommandRowView({ entry }: { readonly entry: RowEntry }) {
           <>
             <code>/{row.name}</code>
             {row.args !== '' && <span class="command-args"> {row.args}</span>}
-            {!isLong && text !== '' && <span class="command-text"> {text}</span>}
+            {!isLong && text !== '' && <span class="command-text"> · {text}</span>}
           </>
         }
         isOpen={isOpen}

@@ -75,7 +75,7 @@ function logFrom(bytes: Uint8Array, expectedId: string | null): Omit<ArchivedSes
   })
   const whole = torn === undefined || torn === '' ? null : objectFrom(torn)
   const [header, ...lines] = whole === null ? objects : [...objects, whole]
-  if (header === undefined) throw invalid('it is empty')
+  if (header === undefined) throw invalid(text.trim() === '' ? 'it is empty' : 'line 1 is no JSON object')
   const { id, version } = header
   if (typeof id !== 'string' || typeof header['createdAt'] !== 'number') throw invalid('its first line is no header of a session')
   if (version !== 0) throw new ArchiveError('UNSUPPORTED_VERSION', `The log is of format version ${JSON.stringify(version)}; this Bosun reads version 0. Import it with the Bosun that wrote it.`)
