@@ -31,6 +31,8 @@ interface TurnRoute {
   readonly turn: number
   /** Null: as chosen. */
   readonly route: KnownRoute | null
+  /** What is chosen, as of the last request. */
+  readonly chosen: Route | null
   /** What was asked last. */
   readonly asked: Route | null
   /** Routes that failed in this turn. */
@@ -55,7 +57,7 @@ export function createModelRoutesPlugin({ logger }: { readonly logger: Logger })
       const turns = new WeakMap<Agent, TurnRoute>()
       const stateOf = (agent: Agent, turn: number): TurnRoute => {
         const known = turns.get(agent)
-        return known?.turn === turn ? known : { turn, route: null, asked: null, failed: new Set() }
+        return known?.turn === turn ? known : { turn, route: null, chosen: null, asked: null, failed: new Set() }
       }
 
       ctx.provide('modelRoutes', {
@@ -71,8 +73,14 @@ export function createModelRoutesPlugin({ logger }: { readonly logger: Logger })
       })
 
       ctx.on('agent/request', async ({ agent, turn }, next) => {
-        const config = routed(await next(), stateOf(agent, turn).route)
-        turns.set(agent, { ...stateOf(agent, turn), asked: { provider: config.provider, model: config.model } })
+        const base = await next()
+        const state = stateOf(agent, turn)
+        const chosen = { provider: base.provider, model: base.model }
+        // A choice that the person made meanwhile counts for more than the route.
+        const isChosenAnew = state.chosen !== null && keyOf(state.chosen) !== keyOf(chosen)
+        const route = isChosenAnew ? null : state.route
+        const config = routed(base, route)
+        turns.set(agent, { ...state, route, chosen, asked: { provider: config.provider, model: config.model } })
         return config
       })
 

@@ -424,6 +424,13 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
       turnEnd({ outcome: 'failed', message: 'The model did not answer for 60 s. Retry, or choose another model.', next: 'retry' }),
     ]),
   },
+  'long-wait': {
+    state: withRows([
+      prompt('Go on'),
+      { kind: 'notice', id: 'n2', turn: 1, level: 'warning', text: 'deepseek-v4-pro (deepseek-official) is out, so glm-5 (zai) goes on until the end of this turn. DeepSeek has a problem of its own (503).' },
+      turnEnd({ outcome: 'failed', message: 'Z.ai limits how often it may be asked (429). Wait 20 min, or choose another model.', next: 'retry', resumesAt: now + 1_200_000 }),
+    ]),
+  },
   commands: {
     state: withRows([
       ...turn(),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createModelRoutesPlugin } from '../../../../extension/core/loop/model-routes.ts'
 import type { FailureCode, ModelAdapter } from '../../../../extension/core/model/contract.ts'
 import { ModelError } from '../../../../extension/core/model/contract.ts'
-import { createLoopRig, fakeTool, prompt, settled, type LoopRigOptions } from '../../../support/loop-rig.ts'
+import { createLoopRig, fakeTool, prompt, settled, type LoopRig, type LoopRigOptions } from '../../../support/loop-rig.ts'
 import { createRecordingLogger } from '../../../support/quiet-logger.ts'
 import { callTools, createScriptedAdapter, failWith, sayText, type ScriptedAnswer } from '../../../support/scripted-adapter.ts'
 
@@ -10,8 +10,8 @@ const fails = (code: FailureCode) => failWith({ code, message: code })
 const other = (id: string, answers: readonly ScriptedAnswer[], model: Partial<Parameters<typeof createScriptedAdapter>[1]> & object = {}) =>
   createScriptedAdapter(answers, { provider: id, ...model })
 
-const setUp = async (options: LoopRigOptions & { readonly others?: readonly ModelAdapter[]; readonly fallback?: readonly string[] }) => {
-  const { others = [], fallback = [], settings, ...rest } = options
+const setUp = async (options: LoopRigOptions & { readonly others?: readonly ModelAdapter[]; readonly fallback?: readonly string[]; readonly onRig?: (rig: LoopRig) => void }) => {
+  const { others = [], fallback = [], settings, onRig, ...rest } = options
   const rig = createLoopRig({
     ...rest,
     settings: { 'llm.retry.maxRetries': 0, 'llm.retry.jitter': 0, 'model.fallback': fallback, ...settings },
@@ -20,6 +20,7 @@ const setUp = async (options: LoopRigOptions & { readonly others?: readonly Mode
       ctx.plugin(createModelRoutesPlugin({ logger: createRecordingLogger() }))
     },
   })
+  onRig?.(rig)
   const agent = await rig.newAgent()
   agent.followup(prompt('go'))
   await settled()
@@ -31,6 +32,8 @@ const setUp = async (options: LoopRigOptions & { readonly others?: readonly Mode
 }
 
 describe('the route of a turn', () => {
+  let rigAgents: LoopRig['agents'] | undefined
+
   it('changes in the same step when the chosen model is out, and the log says so', async () => {
     const { routes, asked, end, agent } = await setUp({ answers: [fails('SERVER')], others: [other('b', [sayText('hi')])], fallback: ['b/x/y'] })
     expect(routes()).toEqual([{ turn: 1, step: 1, from: { provider: 'scripted', model: 'm1' }, to: { provider: 'b', model: 'x/y' }, failure: { code: 'SERVER', message: 'SERVER' } }])
@@ -72,6 +75,19 @@ describe('the route of a turn', () => {
     const b = other('b', [sayText('hi')], { model: { reasoningEfforts: ['low'] } })
     await setUp({ answers: [fails('SERVER')], others: [b], fallback: ['b/m'], adapter: createScriptedAdapter([fails('SERVER')], { model: { reasoningEfforts: ['high'] } }), settings: { 'model.reasoningEffort': 'high' } })
     expect(b.requests[0]?.config).toEqual({ provider: 'b', model: 'm' })
+  })
+  it('gives way to what the person chooses meanwhile', async () => {
+    const b = other('b', [callTools({ id: 'c', name: 'look', args: {} })])
+    const c = other('c', [sayText('c')])
+    const { asked } = await setUp({
+      answers: [fails('SERVER')], others: [b, c], fallback: ['b/m'],
+      tools: [fakeTool('look', (_args, { agent }) => {
+        rigAgents?.configure(agent?.id ?? '', { provider: 'c', model: 'm' })
+        return 'seen'
+      })],
+      onRig: (rig) => (rigAgents = rig.agents),
+    })
+    expect(asked()).toEqual(['scripted/m1', 'b/m', 'c/m'])
   })
   it('does not change without a list', async () => expect((await setUp({ answers: [fails('SERVER')] })).end()).toMatchObject({ kind: 'error' }))
 })
