@@ -84,5 +84,7 @@ export const extensionPoints = {
   'commands/change': { kind: 'emit', args: '', onThrow: 'contained' },
   'settings/updated': { kind: 'emit', args: 'key, next, previous, source (document or update)', onThrow: 'contained' },
   'settings/document-updated': { kind: 'emit', args: 'namespace, revision', onThrow: 'contained' },
+  'fs/write-intent': { kind: 'waterfall', args: '{agent?, target, stat or null}', result: 'absent or the version it builds on', onThrow: 'the tool call fails' },
+  'fs/edit-intent': { kind: 'waterfall', args: '{agent?, target}', result: 'the version it builds on', onThrow: 'the tool call fails' },
   'fs/observed': { kind: 'emit', args: '{agent?, target, version or null}', onThrow: 'contained' },
 } as const satisfies { readonly [Name in PointName]: PointFacts<Name> }

@@ -1,13 +1,15 @@
-import { FileError, type FileTarget, type FileVersion } from '../../capabilities/file-system.ts'
+import { FileError, type Expectation, type FileStat, type FileTarget, type FileVersion } from '../../capabilities/file-system.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import type { Session } from '../../core/session/session.ts'
-import type { Observations } from './service.ts'
+import type { EditIntent, Observations } from './service.ts'
 
 /** Null: seen to be absent. */
 type Seen = FileVersion | null
 
 export interface ObservationStore extends Observations {
+  writeIntent(agent: Agent | undefined, target: FileTarget, stat: FileStat | null): Expectation
+  editIntent(agent: Agent | undefined, target: FileTarget): EditIntent
   /** What was seen under `from`, a file or a folder, is now known under `to`. */
   rename(from: string, to: string): void
   /** Forget a session that closed; its log still knows. */

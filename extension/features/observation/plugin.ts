@@ -4,10 +4,10 @@ import type { Dispatcher, Plugin } from '../../core/kernel/plugin.ts'
 import type {} from '../../core/session/session.ts'
 import { createObservations } from './observations.ts'
 
-/** Offers `observations`, tells `fs/observed` listeners, and follows files that the person renames in the editor. */
+/** Offers `observations`, lets `fs/write-intent` and `fs/edit-intent` listeners decide in its place, tells `fs/observed` listeners, and follows files that the person renames in the editor. */
 export function observationPlugin(needs: {
   readonly files: Pick<FileSystem, 'onDidRename'>
-  readonly dispatch: Pick<Dispatcher, 'emit'>
+  readonly dispatch: Pick<Dispatcher, 'emit' | 'waterfall'>
   readonly logger: Logger
 }): Plugin {
   return {
@@ -17,7 +17,13 @@ export function observationPlugin(needs: {
         logger: needs.logger,
         onObserved: (news) => needs.dispatch.emit('fs/observed', news.agent?.scope ?? null, [news]),
       })
-      ctx.provide('observations', observations)
+      const { dispatch } = needs
+      ctx.provide('observations', {
+        observe: observations.observe,
+        writeIntent: (agent, target, stat) =>
+          dispatch.waterfall('fs/write-intent', agent?.scope ?? null, [{ ...(agent && { agent }), target, stat }], async () => observations.writeIntent(agent, target, stat)),
+        editIntent: (agent, target) => dispatch.waterfall('fs/edit-intent', agent?.scope ?? null, [{ ...(agent && { agent }), target }], async () => observations.editIntent(agent, target)),
+      })
       ctx.on('session/disposed', (session) => observations.forget(session))
       return needs.files.onDidRename?.((from, to) => observations.rename(from, to))
     },

@@ -1,5 +1,5 @@
 import type { Expectation, FileStat, FileTarget, FileVersion } from '../../capabilities/file-system.ts'
-import type { Emit } from '../../core/kernel/plugin.ts'
+import type { Emit, Waterfall } from '../../core/kernel/plugin.ts'
 import type { Agent } from '../../core/session/agent.ts'
 
 /**
@@ -8,10 +8,14 @@ import type { Agent } from '../../core/session/agent.ts'
  */
 export interface Observations {
   observe(agent: Agent | undefined, target: FileTarget, state: { readonly version: FileVersion } | 'absent'): void
-  /** What a `write` may rely on. Errors: `FileError` `FS_NOT_OBSERVED` for an existing file that was never read. */
-  writeIntent(agent: Agent | undefined, target: FileTarget, stat: FileStat | null): Expectation
-  /** What an `edit` may rely on. Errors: `FileError` `FS_NOT_OBSERVED`, `FS_NOT_FOUND` (observed absent), `FS_STALE_VERSION` (vanished). */
-  editIntent(agent: Agent | undefined, target: FileTarget): { readonly version: FileVersion }
+  /** What a `write` may rely on, as the first listener of `fs/write-intent` decides, else as this session has seen the file. Errors: `FileError` `FS_NOT_OBSERVED` for an existing file that was never read. */
+  writeIntent(agent: Agent | undefined, target: FileTarget, stat: FileStat | null): Expectation | Promise<Expectation>
+  /** What an `edit` may rely on, in the same way through `fs/edit-intent`. Errors: `FileError` `FS_NOT_OBSERVED`, `FS_NOT_FOUND` (observed absent), `FS_STALE_VERSION` (vanished). */
+  editIntent(agent: Agent | undefined, target: FileTarget): EditIntent | Promise<EditIntent>
+}
+
+export interface EditIntent {
+  readonly version: FileVersion
 }
 
 declare module '../../core/kernel/plugin.ts' {
@@ -19,6 +23,9 @@ declare module '../../core/kernel/plugin.ts' {
     observations: Observations
   }
   interface ExtensionPoints {
+    /** A listener that does not call `next` is the one that decides. */
+    'fs/write-intent': Waterfall<[asked: { readonly agent?: Agent; readonly target: FileTarget; readonly stat: FileStat | null }], Expectation>
+    'fs/edit-intent': Waterfall<[asked: { readonly agent?: Agent; readonly target: FileTarget }], EditIntent>
     'fs/observed': Emit<[news: { readonly agent?: Agent; readonly target: FileTarget; readonly version: FileVersion | null }]>
   }
 }

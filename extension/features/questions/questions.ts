@@ -85,6 +85,8 @@ export function createQuestions({ liveAgent, newId, logger }: QuestionDeskNeeds)
       const settle = put(set, (outcome) => (outcome instanceof QuestionError ? reject(outcome) : resolve(outcome)))
       const onAbort = () => settle(interrupted())
       signal.addEventListener('abort', onAbort)
+      // Whoever heard of the question may have stopped the turn at once.
+      if (signal.aborted) onAbort()
       try {
         return await promise
       } finally {

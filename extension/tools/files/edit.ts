@@ -34,7 +34,7 @@ export function createEdit(needs: FileToolNeeds): ToolDefinition {
       checkArguments(args)
       refuseEscalation(exec)
       const target = await files.resolve(args.file_path, sessionFolder(exec), exec.signal)
-      const { version } = observations.editIntent(exec.agent, target)
+      const { version } = await observations.editIntent(exec.agent, target)
       const file = await readCurrent(target, exec)
       if (file.version !== version) throw staleVersion(args.file_path, file.isDirty ? 'has unsaved changes in the editor, made' : 'changed')
       const plan = planEdit({

@@ -38,7 +38,7 @@ export function createWrite(needs: FileToolNeeds): ToolDefinition {
       const stat = await statOf(target, exec)
       if (stat !== null && stat.kind !== 'file') throw notRegular(file_path, stat.kind)
       if (stat?.isReadonly === true) throw readonlyFile(file_path)
-      const expect = observations.writeIntent(exec.agent, target, stat)
+      const expect = await observations.writeIntent(exec.agent, target, stat)
       const beforeImage = await keepBeforeImage(needs, target, exec)
       const outcome: ChangeOutcome = await files.writeText({ target, text: content, expect, label: `Bosun: write ${file_path}`, signal: exec.signal })
       observations.observe(exec.agent, target, { version: outcome.version })

@@ -5,6 +5,7 @@ import type { SessionEvent } from '../../../extension/core/log/event.ts'
 import type { ApprovalAnswer, ApprovalRequest } from '../../../extension/core/policy/approval.ts'
 import type { Agent } from '../../../extension/core/session/agent.ts'
 import type {} from '../../../extension/features/plan/service.ts'
+import type {} from '../../../extension/features/questions/service.ts'
 import type { SettingValues } from '../../support/memory-settings.ts'
 import { callTools, createScriptedAdapter, sayText } from '../../support/scripted-adapter.ts'
 import { wholeApplication, type WholeApplication } from '../../support/whole-application.ts'
@@ -296,5 +297,53 @@ describe('plan mode', () => {
     const image = { type: 'image', mediaType: 'image/png', attachmentId: 'a', byteLength: 1 } as never
     const settled = await ctx.commands.run(agent, '/plan off', { images: [image] })
     expect([settled.kind, ctx.plan.isActive(agent.session)]).toEqual(['error', true])
+  })
+})
+
+describe('questions', () => {
+  const question = { id: 'q', question: 'Which?', options: [{ label: 'A' }, { label: 'B' }] }
+  const ask = ['ask_user_question', { questions: [question] }] as const
+
+  it('wait for the person, and the answer is the result of the call', async () => {
+    const { ctx, result } = await start()
+    ctx.questions.attach()
+    ctx.questions.onDidChange(() => {
+      const [set] = ctx.questions.pending()
+      if (set !== undefined) ctx.questions.answer(set.id, [{ id: 'q', selected: [], custom: 'C' }])
+    })
+    const told = await result(...ask)
+    expect([told.isError, told.text]).toEqual([false, expect.stringContaining('"custom":"C"')])
+  })
+  it('have one provider', async () => {
+    const { ctx } = await start()
+    ctx.questions.attach()
+    expect(() => ctx.questions.attach()).toThrow(expect.objectContaining({ code: 'DUPLICATE_PROVIDER' }))
+  })
+  it('are asked by root agents only', async () => {
+    const { ctx, agent, folder, turn } = await start()
+    ctx.questions.attach()
+    const child = await ctx.agents.create({ cwd: folder, owner: agent })
+    expect((await turn(...ask, child)).find((event) => event.type === 'tool/result')?.data).toMatchObject({ error: { code: 'DELEGATED_CALLER' } })
+  })
+  it('a text of the person stands in the place of a choice; both are refused and the question stays', async () => {
+    const { ctx, result, agent } = await start()
+    ctx.questions.attach()
+    const outcomes: boolean[] = []
+    ctx.questions.onDidChange(() => {
+      const [set] = ctx.questions.pending()
+      if (set === undefined) return
+      outcomes.push(ctx.questions.answer(set.id, [{ id: 'q', selected: ['A'], custom: 'C' }]).ok, ctx.questions.pending().length === 1)
+      agent.cancel({ kind: 'user' })
+    })
+    await result(...ask)
+    expect(outcomes).toEqual([false, true])
+  })
+  it('go with the turn', async () => {
+    const { ctx, result, agent } = await start()
+    ctx.questions.attach()
+    ctx.questions.onDidChange(() => {
+      if (ctx.questions.pending().length > 0) agent.cancel({ kind: 'user' })
+    })
+    expect([(await result(...ask)).isError, ctx.questions.pending()]).toEqual([true, []])
   })
 })

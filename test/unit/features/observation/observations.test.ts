@@ -127,7 +127,7 @@ describe('the plugin', () => {
     const agent = createFakeAgent()
     kernel.root.observations.observe(agent, target('/a'), at('v1'))
     renamed?.('/a', '/b')
-    expect([sights, kernel.root.observations.editIntent(agent, target('/b'))]).toEqual([['v1'], { version: 'v1' }])
+    expect([sights, await kernel.root.observations.editIntent(agent, target('/b'))]).toEqual([['v1'], { version: 'v1' }])
     await fiber.dispose()
     expect([renamed, kernel.root.get('observations')]).toEqual([undefined, undefined])
   })
