@@ -315,6 +315,11 @@ export class ChatController {
     if (event.type === 'turn/start' || event.type === 'turn/end' || event.type === 'session/title') this.#refreshSoon()
   }
 
+  /** What a session cost changed: that of an agent which the shown one started counts here too. */
+  noteCost(): void {
+    this.#refreshSession()
+  }
+
   /** Another window took the session over. */
   noteAccess(session: Session): void {
     if (this.#shown?.session.id !== session.id || session.access === 'write') return

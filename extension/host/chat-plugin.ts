@@ -24,6 +24,7 @@ export function chatPlugin({ capabilities, onReady }: Parts): Plugin {
       ctx.on('agent/progress', ({ agent, callId, progress }) => controller.noteProgress(agent.id, callId, progress))
       ctx.on('llm/adapters-updated', () => controller.noteModels())
       for (const command of controller.sessionActions.commands()) ctx.commands.register(command)
+      ctx.effect(ctx.costs.onDidChange(() => controller.noteCost()))
       ctx.effect(() => controller.dispose())
       await controller.start()
       onReady(controller)

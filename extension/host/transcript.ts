@@ -766,7 +766,8 @@ function blockKindOf(chunk: StreamChunk): OpenBlock['kind'] {
 
 const addUsage = (sum: UsageView, usage: Usage): UsageView => ({
   ...sum,
-  inputTokens: sum.inputTokens + usage.inputTokens,
+  // What is put into a cache was read anew, too.
+  inputTokens: sum.inputTokens + usage.inputTokens + usage.cacheWrite,
   outputTokens: sum.outputTokens + usage.outputTokens,
   cacheRead: sum.cacheRead + usage.cacheRead,
   reasoning: sum.reasoning + usage.reasoning,

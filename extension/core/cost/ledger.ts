@@ -41,8 +41,14 @@ export function createCostLedger({ sessions, projections, logger, now }: {
   /** Sums of a day of sessions that are not live here. */
   let stored: { readonly day: string; readonly at: number; readonly sums: ReadonlyMap<string, CostSum> } | null = null
 
+  /** Headers are other hands' work: a circle of them is cut where it would close. */
+  const isUnder = (id: string, above: string) => {
+    let at: string | undefined = id
+    while (at !== undefined && at !== above) at = parents.get(at)
+    return at === above
+  }
   const link = (id: string, parent: string | undefined) => {
-    if (parent === undefined || parents.has(id)) return
+    if (parent === undefined || parents.has(id) || isUnder(parent, id)) return
     parents.set(id, parent)
     const known = children.get(parent)
     if (known) known.add(id)
@@ -108,12 +114,8 @@ export function createCostLedger({ sessions, projections, logger, now }: {
     },
     async rootOf(sessionId) {
       await linksRead()
-      const seen = new Set<string>()
       let id = sessionId
-      for (let parent = parents.get(id); parent !== undefined && !seen.has(parent); parent = parents.get(id)) {
-        seen.add(id)
-        id = parent
-      }
+      for (let parent = parents.get(id); parent !== undefined; parent = parents.get(id)) id = parent
       return id
     },
     async treeCost(sessionId) {

@@ -295,6 +295,7 @@ export const settings = {
     description: 'Dollars after which a session pauses and asks whether to go on; agents that it starts are counted in. Holds where the price of the model is known. 0: no limit.',
     expects: 'a number of 0 or more',
     schema: dollars,
+    isRestricted: true,
   }),
   agentTurnCostLimit: setting({
     key: 'agent.turnCostLimit',
@@ -303,6 +304,7 @@ export const settings = {
     description: 'The same for one turn, in dollars. 0: no limit.',
     expects: 'a number of 0 or more',
     schema: dollars,
+    isRestricted: true,
   }),
   agentDayCostLimit: setting({
     key: 'agent.dayCostLimit',
@@ -311,6 +313,7 @@ export const settings = {
     description: 'The same for all sessions of a day, in dollars. 0: no limit.',
     expects: 'a number of 0 or more',
     schema: dollars,
+    isRestricted: true,
   }),
   agentTokenLimit: setting({
     key: 'agent.tokenLimit',
@@ -319,6 +322,7 @@ export const settings = {
     description: 'Tokens, cached ones too, after which a session pauses and asks whether to go on; agents that it starts are counted in. 0: no limit.',
     expects: 'a whole number of 0 or more',
     schema: count(0),
+    isRestricted: true,
   }),
   agentTurnTokenLimit: setting({
     key: 'agent.turnTokenLimit',
@@ -327,6 +331,7 @@ export const settings = {
     description: 'The same for one turn, in tokens. 0: no limit.',
     expects: 'a whole number of 0 or more',
     schema: count(0),
+    isRestricted: true,
   }),
   agentDayTokenLimit: setting({
     key: 'agent.dayTokenLimit',
@@ -335,6 +340,7 @@ export const settings = {
     description: 'The same for all sessions of a day, in tokens. 0: no limit.',
     expects: 'a whole number of 0 or more',
     schema: count(0),
+    isRestricted: true,
   }),
   toolsDisabled: setting<readonly string[]>({
     key: 'tools.disabled',

@@ -364,6 +364,9 @@ describe('turn ends', () => {
 
   it('draw nothing for a turn in which nothing happened', () => check([turnStart(1), turnEnd(1)], []))
 
+  it('count what was put into a cache as read anew', () =>
+    expect(fold(recorded(inStep(answered([], { usage: { ...usage(10, 1), cacheRead: 5, cacheWrite: 100 } })))).usage).toMatchObject({ inputTokens: 110, cacheRead: 5 }))
+
   it('say what the turn cost and why the cache was missed', () => {
     const metered = (amount: number | undefined, more: object = {}) =>
       draft('cost/estimated', { purpose: 'turn', provider: 'p', model: 'm', usage: usage(1, 1), ...(amount !== undefined && { amount }), ...more })

@@ -24,6 +24,7 @@ describe('the settings in the manifest', () => {
   it('name what a folder that is not trusted may not set', () =>
     expect(restrictedConfigurations()).toEqual([
       'bosun.providers',
+      ...['costLimit', 'turnCostLimit', 'dayCostLimit', 'tokenLimit', 'turnTokenLimit', 'dayTokenLimit'].map((name) => `bosun.agent.${name}`),
       'bosun.prompt.includeHarnessIdentity',
       'bosun.prompt.persona',
       'bosun.shell.path',
