@@ -55,6 +55,7 @@ export type ChatCommand =
   | 'delete-session'
   | 'fork-session'
   | 'rewind-session'
+  | 'archive-session'
   | 'export-session'
   | 'import-session'
   | 'run-command'
@@ -388,6 +389,9 @@ export class ChatController {
       case 'rewind-session':
         if (this.#shown !== null) await this.sessionActions.rewind(this.#shown.session)
         return
+      case 'archive-session':
+        if (this.#shown !== null) await this.#archive(this.#shown.session.id, true)
+        return
       case 'export-session': {
         const saved = this.#shown === null ? null : await this.sessionActions.export(this.#shown.session.id)
         if (saved !== null) this.#notice('session', 'info', saved)
@@ -591,8 +595,7 @@ export class ChatController {
         if (shown !== null) await this.sessionActions.askAgain(shown.session, seqOfRow(message.rowId) ?? -1)
         return
       case 'session-archive':
-        await this.#services.sessions.archive(message.id, message.isArchived)
-        await this.#refreshSessions()
+        await this.#archive(message.id, message.isArchived)
         return
       case 'pick-model':
         await this.#pickModel()
@@ -870,6 +873,11 @@ export class ChatController {
     await this.#services.sessions.rename(id, wanted.trim())
     await this.#refreshSessions()
     this.#refreshSession()
+  }
+
+  async #archive(id: string, isArchived: boolean): Promise<void> {
+    await this.#services.sessions.archive(id, isArchived)
+    await this.#refreshSessions()
   }
 
   async #delete(id: string): Promise<void> {

@@ -43,6 +43,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   { id: 'showInstructions', title: 'Show Instruction Files', icon: 'book', target: { chat: 'show-instructions' }, viewTitle: '4_help@0' },
   { id: 'forkSession', title: 'Fork Session', icon: 'repo-forked', target: { chat: 'fork-session' }, viewTitle: '3_session@3' },
   { id: 'rewindSession', title: 'Go Back to a Message…', icon: 'discard', target: { chat: 'rewind-session' }, viewTitle: '3_session@4' },
+  { id: 'archiveSession', title: 'Archive Session', icon: 'archive', target: { chat: 'archive-session' } },
   { id: 'exportSession', title: 'Export Session…', icon: 'export', target: { chat: 'export-session' }, viewTitle: '3_session@5' },
   { id: 'importSession', title: 'Import Session…', icon: 'desktop-download', target: { chat: 'import-session' }, viewTitle: '3_session@6' },
   { id: 'compact', title: 'Compact Conversation', icon: 'fold', target: { chat: 'compact' }, viewTitle: '3_session@7' },

@@ -73,12 +73,13 @@ test('a session gets its title from the model, is renamed by command, asked agai
       // Through the editor's own save dialog, into the folder.
       await workbench.runCommand('Bosun: Export Session…')
       await page.getByRole('option', { name: /Whole \(ZIP\)/ }).click()
-      const path = page.locator('.quick-input-widget input').first()
-      await path.waitFor()
+      const path = page.locator('.quick-input-widget .quick-input-box input')
+      // The dialog suggests a name once it has looked at the folder; what is typed before that is lost.
+      while (!(await path.inputValue()).includes('bosun-Tides')) await page.waitForTimeout(100)
       await path.fill(join(folder, 'talk.zip'))
       await workbench.screenshot('sessions-save')
       await page.keyboard.press('Enter')
-      await chat.getByText(/^Saved to .*talk\.zip/).waitFor()
+      await chat.locator('.notice-text', { hasText: /^Saved to .*talk\.zip/ }).waitFor()
       const files = unzipSync(await readFile(join(folder, 'talk.zip')))
       const manifest = JSON.parse(strFromU8(files['manifest.json'] ?? new Uint8Array())) as { readonly root: string; readonly sessions: readonly string[] }
       const stored = await readdir(join(storage, 'sessions'))

@@ -32,7 +32,7 @@ const logged = ({ session }: Agent): readonly (readonly [string, object])[] =>
   })
 
 describe('names', () => {
-  it.each(['a', 'compact', 'a-b_2', '0'])('takes %s', async (name) => {
+  it.each(['a', 'look-out', 'a-b_2', '0'])('takes %s', async (name) => {
     const { commands, agent } = await application()
     commands.register(command(name))
     expect(await commands.run(agent, `/${name}`)).toMatchObject({ kind: 'success' })
@@ -236,6 +236,22 @@ describe('layers', () => {
     expect(own().map(({ name }) => name)).toEqual(['look', 'test'])
     undo()
     expect([own().map(({ name }) => name), listeners.size]).toEqual([['look'], 0])
+  })
+})
+
+describe('what ships', () => {
+  it('is there in the composed application', async () => {
+    const { commands, agent } = await application()
+    expect(commands.entries(agent.scope).map(({ name }) => name)).toEqual(expect.arrayContaining(['compact', 'cost', 'effort', 'feedback', 'help', 'init', 'model', 'permission', 'plan', 'rename']))
+  })
+
+  it('a session that takes the place of a cleared one starts so', async () => {
+    const { app } = await application()
+    const sources: string[] = []
+    app.ctx.on('agent/session-start', (_agent, source) => void sources.push(source))
+    await app.ctx.agents.create({ cwd: app.folder })
+    await app.ctx.agents.create({ cwd: app.folder, isCleared: true })
+    expect(sources).toEqual(['startup', 'clear'])
   })
 })
 

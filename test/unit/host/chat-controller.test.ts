@@ -728,6 +728,15 @@ describe('forking and going back', () => {
     await rig.settle()
     expect(rig.state().session?.id).toBe('imported')
   })
+  it('/clear begins a new session with the model and preset of this one, and never with what it was allowed', async () => {
+    const rig = await opened()
+    const clear = rig.controller.sessionActions.commands().find(({ name }) => name === 'clear')!
+    await clear.run({ commandId: 'c', agent: rig.agent('a'), args: '', images: [], signal: new AbortController().signal })
+    await rig.settle()
+    expect(rig.state().session).toBeNull()
+    await rig.send('and now')
+    expect(rig.calls.find((call) => (call as readonly unknown[])[0] === 'create')).toEqual(['create', { cwd: '/project', preset: 'editor', agent: { provider: 'deepseek-official', model: 'deepseek-v4-pro' }, isCleared: true }])
+  })
   it('archives and brings back', async () => {
     const rig = await opened()
     await rig.say({ type: 'session-archive', id: 'a', isArchived: true })
