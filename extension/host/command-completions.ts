@@ -27,6 +27,6 @@ export function commandCompletions({ commands, scopeOf }: Needs): CompletionSour
 function itemOf(command: CommandDefinition | undefined): readonly CompletionItem[] {
   if (command === undefined) return []
   const { name, description, input } = command
-  const detail = input === undefined ? description : `${input.hint}  ${description}`
+  const detail = input === undefined ? description : `${description} (${input.hint})`
   return [{ kind: 'command', label: `/${name}`, detail, icon: 'terminal', insert: `/${name} ` }]
 }

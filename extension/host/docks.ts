@@ -46,8 +46,13 @@ export function queueView(inbox: Agent['inbox']): readonly QueuedMessageView[] {
   const view =
     (target: QueuedMessageView['target']) =>
     (message: UserMessage): readonly QueuedMessageView[] =>
-      message.source.kind === 'user' ? [{ id: message.id, text: textOf(message), target }] : []
+      message.source.kind === 'user' ? [{ id: message.id, text: textOf(message), target, ...imagesOf(message) }] : []
   return [...inbox.nextStep.flatMap(view('next-step')), ...inbox.nextTurn.flatMap(view('next-turn'))]
+}
+
+function imagesOf({ content }: UserMessage): Pick<QueuedMessageView, 'images'> {
+  const images = content.filter(({ type }) => type === 'image').length
+  return images === 0 ? {} : { images }
 }
 
 /** The value of the `todos` projection; null for a list that is not there or that nobody can read. */

@@ -299,6 +299,8 @@ export interface QuestionSetView {
 export interface QueuedMessageView {
   readonly id: string
   readonly text: string
+  /** Images that go with it; none when absent. */
+  readonly images?: number
   readonly target: 'next-turn' | 'next-step'
 }
 

@@ -90,3 +90,36 @@ test('a message names a file chosen by keys, carries a selection and a pasted im
     await server.close()
   }
 })
+
+test('a message looks up a symbol and the problems of the editor, and comes back when there is nothing to look up', async () => {
+  const server = await startModelServer({ steps: [{ answer: { parts: [{ text: 'I have seen it.' }] }, repeat: true }] })
+  const settings = { 'bosun.providers': { loopback: { baseUrl: server.url, models: ['scripted'], keyName: null } }, 'bosun.model.provider': 'loopback', 'bosun.model.name': 'scripted', 'bosun.titles.enabled': false }
+  try {
+    await withWorkbench({ settings, files: { 'src/broken.ts': 'export const depth: number = "deep"\n' } }, async (workbench) => {
+      const { chat, page } = workbench
+      await workbench.openFile('src/broken.ts')
+      await page.locator('.squiggly-error').first().waitFor()
+      await workbench.runCommand('Bosun: Open Chat')
+      await composer(workbench).waitFor()
+
+      await composer(workbench).fill('Look at @terminal')
+      await chat.getByRole('button', { name: 'Send' }).click()
+      await chat.getByRole('alert').filter({ hasText: '@terminal: nothing is selected' }).waitFor()
+      assert.equal(await composer(workbench).inputValue(), 'Look at @terminal')
+      assert.deepEqual(server.chats(), [])
+
+      await composer(workbench).fill('')
+      await composer(workbench).pressSequentially('Mend @problems at @symbol:highestTid')
+      await options(workbench).filter({ hasText: 'highestTide' }).first().waitFor()
+      await composer(workbench).press('Tab')
+      await chat.getByRole('button', { name: 'Send' }).click()
+      await chat.getByRole('log', { name: 'Conversation' }).getByText('I have seen it.').waitFor()
+    })
+    const { messages } = JSON.parse(server.chats().at(-1)!.body) as { readonly messages: readonly WireMessage[] }
+    const told = messages.map(({ content }) => (typeof content === 'string' ? content : ''))
+    assert.ok(told.some((text) => /<reference name="@problems">\nsrc\/broken\.ts:1 error ts 2322: Type 'string'/.test(text)), told.join('\n---\n'))
+    assert.ok(told.some((text) => /<reference name="@symbol:highestTide">\nfunction highestTide at src\/tides\.ts:\d+\n[\s\S]*\breturn\b/.test(text)), told.join('\n---\n'))
+  } finally {
+    await server.close()
+  }
+})

@@ -22,8 +22,8 @@ describe('a message that refers to something', () => {
     expect([rig.calls, rig.state().session]).toEqual([[], null])
   })
   it('shows its words alone while it waits', () => {
-    const content = [{ type: 'text' as const, text: 'explain' }, { type: 'text' as const, text: 'the diff', source: { kind: 'plugin' as const, plugin: 'references' } }]
-    expect(queueView({ nextTurn: [{ id: 'm', role: 'user', content, source: { kind: 'user' } }], nextStep: [] })).toMatchObject([{ text: 'explain' }])
+    const content = [{ type: 'text' as const, text: 'explain' }, { type: 'image' as const, attachment: { attachmentId: 'sha256:1', mediaType: 'image/png', bytes: 1 } }, { type: 'text' as const, text: 'the diff', source: { kind: 'plugin' as const, plugin: 'references' } }]
+    expect(queueView({ nextTurn: [{ id: 'm', role: 'user', content, source: { kind: 'user' } }], nextStep: [] })).toMatchObject([{ text: 'explain', images: 1 }])
   })
 })
 

@@ -1,4 +1,4 @@
-import { t } from '../../l10n.ts'
+import { plural, t } from '../../l10n.ts'
 import { firstLine } from '../../text/format.ts'
 import { useApp } from '../app-context.ts'
 import { Icon } from '../icon.tsx'
@@ -14,11 +14,12 @@ export function QueueDock() {
   return (
     <section class="dock queue" role="region" aria-label={t('Queued messages')}>
       <ul>
-        {queue.map(({ id, text, target }) => (
+        {queue.map(({ id, text, target, images }) => (
           <li key={id} class={composer.editingQueued.value === id ? 'queued is-edited' : 'queued'}>
             <Icon name={target === 'next-step' ? 'arrow-up' : 'list-ordered'} />
             <span class="queued-text" dir="auto" title={text}>
               <span class="queued-when">{target === 'next-step' ? t('next step:') : t('queued:')}</span> {firstLine(text, 200)}
+              {images !== undefined && <span class="queued-when"> {plural(images, '{0} image', '{0} images')}</span>}
             </span>
             <span class="queued-actions">
               <IconButton icon="edit" label={t('Edit the queued message')} onPress={() => composer.editQueued(id)} />
