@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { EditorModelError, type EditorModelErrorCode } from '../../../extension/capabilities/editor-models.ts'
 import type { EventType, SessionEvent } from '../../../extension/core/log/event.ts'
 import type { Message, UserMessage } from '../../../extension/core/log/message.ts'
 import { delayFor } from '../../../extension/core/loop/retry.ts'
@@ -7,6 +8,7 @@ import { ModelError, type Failure, type FailureCode, type ModelInfo, type RetryP
 import { listChoices } from '../../../extension/core/model/model-choices.ts'
 import { estimateMessageTokens, estimateRequestTokens, projectTokens } from '../../../extension/core/model/token-estimate.ts'
 import type { Agent } from '../../../extension/core/session/agent.ts'
+import { createFakeEditorModels, fakeModel, type FakeAnswer } from '../../support/fake-editor-models.ts'
 import { createLoopRig, prompt, settled } from '../../support/loop-rig.ts'
 import { memorySecrets } from '../../support/memory-secrets.ts'
 import { failures, type Answer } from '../../support/model-script.ts'
@@ -438,5 +440,43 @@ describe('24.1 credentials', () => {
   it('count as absent when they are empty', async () => {
     const { agent } = await served({ parts: [] }, { entry: { keyName: 'EMPTY' }, secrets: { EMPTY: '  ' } })
     expect(failureOf(agent)?.code).toBe('MISSING_CREDENTIAL')
+  })
+})
+
+describe('16 the editor’s models, route vscode-lm', () => {
+  const call = (callId: string, pattern: string) => ({ type: 'call', callId, name: 'glob', input: { pattern } }) as const
+  async function withEditor(...answers: readonly FakeAnswer[]) {
+    const editorModels = createFakeEditorModels([fakeModel('acme/one', { canReadImages: true })])
+    editorModels.play(...answers)
+    const application = await wholeApplication({
+      settings: { 'titles.enabled': false, 'llm.retry.maxRetries': 0, 'model.provider': 'vscode-lm', 'model.name': 'acme/one' },
+      alter: (world) => ({ ...world, editorModels }),
+    })
+    applications.push(application)
+    const agent = await application.ctx.agents.create({ cwd: application.folder })
+    agent.followup(prompt('go'))
+    await agent.whenIdle()
+    return { editorModels, agent, application }
+  }
+
+  it('work through parallel calls; the results go back together, the effort of the settings is left out', async () => {
+    const { editorModels, agent } = await withEditor([{ type: 'text', text: 'Two looks.' }, call('a', '*.ts'), call('b', '*.md')], [{ type: 'text', text: 'Done.' }])
+    expect(endOf(agent)).toEqual({ kind: 'completed' })
+    const [first, second] = editorModels.requests
+    expect(first?.tools.some(({ name }) => name === 'glob')).toBe(true)
+    expect(second?.messages.slice(-2)).toMatchObject([
+      { role: 'assistant', parts: [{ type: 'text', text: 'Two looks.' }, { type: 'call', callId: 'a' }, { type: 'call', callId: 'b' }] },
+      { role: 'user', parts: [{ type: 'result', callId: 'a' }, { type: 'result', callId: 'b' }] },
+    ])
+    // What was said before is said again, part by part.
+    expect(second?.messages.slice(0, first?.messages.length)).toEqual(first?.messages)
+  })
+  it('have their usage estimated, which the log says', async () => {
+    const { agent } = await withEditor([{ type: 'text', text: 'Done.' }])
+    expect(dataOf(agent, 'assistant/message')[0]?.usage).toMatchObject({ isEstimate: true, cacheRead: 0, reasoning: 0 })
+  })
+  it.each<[EditorModelErrorCode, FailureCode]>([['NO_PERMISSION', 'AUTH'], ['BLOCKED', 'QUOTA'], ['NOT_FOUND', 'UNKNOWN_MODEL'], ['UNKNOWN', 'SERVER']])('fail with the codes of the contract: %s is %s', async (said, code) => {
+    const { agent } = await withEditor([{ type: 'throw', error: new EditorModelError(said, 'words') }])
+    expect(failureOf(agent)).toMatchObject({ code, message: expect.stringContaining('words') })
   })
 })
