@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { MAX_MESSAGE_BYTES, type ViewMessage } from '../protocol/messages.ts'
 
 export type ParsedMessage =

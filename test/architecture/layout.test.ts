@@ -23,6 +23,10 @@ describe('the layout', () => {
     ]))
   it('refuses work left for later', () =>
     check('extension/a.ts', '// ' + 'TODO: finish', ['extension/a.ts: no marks for work left undone; do it or file it']))
+  it('refuses zod by name', () =>
+    check('extension/a.ts', "import { z } from 'zod'\n", [
+      'extension/a.ts: zod is imported as `* as z`; by name, the messages of all its languages come into the bundle (350 KB)',
+    ]))
 })
 
 function layoutProblems({ path, text }: SourceFile): readonly string[] {
@@ -34,6 +38,8 @@ function layoutProblems({ path, text }: SourceFile): readonly string[] {
     problems.push(`${path}: no default exports; a name is found by searching for it`)
   if (basename(name, extname(name)) === 'index' && withoutComments(text).every((line) => /^export .* from /.test(line)))
     problems.push(`${path}: no index.ts that only re-exports; import from the file that has it`)
+  if (/^import (type )?\{[^}]*\} from 'zod'/m.test(text))
+    problems.push(`${path}: zod is imported as \`* as z\`; by name, the messages of all its languages come into the bundle (350 KB)`)
   if (/\b(TODO|FIXME|XXX)\b/.test(text) && !path.startsWith('test/architecture/'))
     problems.push(`${path}: no marks for work left undone; do it or file it`)
   return problems

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { modelFactsSchema, type ModelFactsSetting } from '../settings/specs.ts'
 import type { ModelPrice } from './contract.ts'
 import type { ModelFacts } from './provider-config.ts'

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { providerSchema, type ProviderSetting } from '../settings/specs.ts'
 import { wireApis } from './provider-config.ts'
 

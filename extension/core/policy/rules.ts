@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { JsonObject } from '../../base/json.ts'
 import { permissionRuleSchema, type PermissionRuleSetting } from '../settings/specs.ts'
 import type { ShellCommand } from './shell/shell-parts.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { PresetError } from './preset.ts'
 import type { Preset } from './preset.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Json, JsonObject } from '../../base/json.ts'
 import { settingEntries, type SettingEntry } from './specs.ts'
 

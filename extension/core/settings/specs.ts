@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { wireApis } from '../model/provider-config.ts'
 import type { SettingSpec } from './settings.ts'
 

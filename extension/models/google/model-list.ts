@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ListedModel } from '../wire/wire.ts'
 
 const positive = z.number().int().positive().optional().catch(undefined)

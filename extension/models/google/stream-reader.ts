@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Failure, FinishReason, StreamChunk, Usage } from '../../core/model/contract.ts'
 import { Blocks } from '../wire/blocks.ts'
 import { filtered } from '../wire/failures.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ModelFacts } from '../../core/model/provider-config.ts'
 import type { ListedModel } from '../wire/wire.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ListedModel } from '../wire/wire.ts'
 
 const modelList = z.object({ data: z.array(z.unknown()) })

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ModelFacts, ProviderConfig } from '../../core/model/provider-config.ts'
 
 /** What a server of this kind says of its models beside the list of the protocol: where, and how it is read. */

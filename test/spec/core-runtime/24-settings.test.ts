@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { z } from 'zod'
+import * as z from 'zod'
 import { createKernel } from '../../../extension/core/kernel/kernel.ts'
 import { manifestProperties } from '../../../extension/core/settings/manifest.ts'
 import { settingsPlugin } from '../../../extension/core/settings/service.ts'

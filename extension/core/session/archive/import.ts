@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isJsonObject, type Json, type JsonObject } from '../../../base/json.ts'
 import { checkSessionId } from '../../../capabilities/event-store.ts'
 import type { SessionHeader } from '../../log/event.ts'
