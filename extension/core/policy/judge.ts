@@ -316,7 +316,7 @@ export function createJudge(parts: Parts): Judge {
     const isInside = async (name: string) => {
       const from = [workdir, ...facts.folders.map(({ path }) => absolutePath(path ?? '.', workdir, style))]
       const places = await Promise.all(from.map((folder) => realPath(absolutePath(name, folder, style), folder, exec.signal)))
-      return places.every((path) => path !== null && (isInsideFolders(path, whole) || isTemporary(path)))
+      return places.every((path) => path !== null && isInsideFolders(path, whole))
     }
     let reason = ''
     for (const rule of allowing) {
@@ -354,7 +354,9 @@ export function createJudge(parts: Parts): Judge {
       if (folder.path === null || folder.isPattern) return `only running tells where \`cd ${folder.source}\` leads`
       folders.push(...folders.map((from) => absolutePath(folder.path ?? '', from, style)))
     }
-    for (const folder of folders) if (!(await isRealInside(folder, whole))) return `it works in ${folder}, outside of the workspace`
+    // What only reads may do so in the folder for temporary files; whatever runs there was written there unasked.
+    const isHome = facts.acting.length === 0 ? isRealInside : isRealInWorkspace
+    for (const folder of folders) if (!(await isHome(folder, whole))) return `it works in ${folder}, outside of the workspace`
     for (const word of facts.reads) {
       const doubt = await doubtAboutRead(word, folders, whole)
       if (doubt !== null) return doubt
@@ -399,6 +401,7 @@ export function createJudge(parts: Parts): Judge {
   const isTemporary = (path: string) => [machine.tempFolder, ...(style.isWindows ? [] : ['/tmp', '/private/tmp'])].some((folder) => isWithin(path, folder, style))
   const isReadable = (path: string, { folders, exec: { agent } }: Case) =>
     isInside(path, folders) || isTemporary(path) || (agent !== undefined && isInside(path, parts.readableFolders(agent.id)))
+  const isRealInWorkspace = async (path: string, whole: Case) => isInsideFolders((await realPath(path, path, whole.exec.signal)) ?? path, whole)
   const isRealInside = async (path: string, whole: Case) => isReadable((await realPath(path, path, whole.exec.signal)) ?? path, whole)
 
   const holdsIn = ({ folder }: Rule, folders: readonly string[]) => folder === null || folders.some((path) => isWithin(path, folder, style))

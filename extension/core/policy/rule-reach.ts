@@ -25,7 +25,7 @@ export async function beyondRule({ words, isPrefix }: CommandRule, command: Shel
   const own = { words: command.words.slice(0, words.length) }
   if (factsOf(own).isReadOnly) return `the rule for \`${words.join(' ')}\` is for reading, and this does more`
   const starter = programOption(words, rest)
-  if (starter !== null) return `\`${starter}\` starts another program`
+  if (starter !== null) return `\`${starter}\` may start another program or write elsewhere`
   for (const [at, word] of rest.entries()) {
     const before = (at === 0 ? command.words[words.length - 1] : rest[at - 1])?.text ?? ''
     if (isMessage(before, word)) continue
@@ -61,10 +61,47 @@ function isKnownInScript({ variables }: ShellWord, { assigned, values }: ShellSc
   return variables != null && variables.length > 0 && variables.every((name) => assigned.includes(name)) && values.every(({ text }) => text !== null && !text.startsWith('-'))
 }
 
-/** Options of git before or behind its command by which it starts programs, beyond what the rule spells out. */
+/** A word by which a known program starts others, takes its orders from elsewhere or writes by its own script, beyond what the rule spells out. */
 function programOption(words: readonly string[], rest: readonly ShellWord[]): string | null {
-  if (words[0] !== 'git') return null
-  const isBeforeCommand = words.length === 1
-  const found = rest.find(({ guess }) => /^(--upload-pack|--receive-pack|--exec|--ext-diff|--textconv|--open-files-in-pager)(=|$)/.test(guess) || /^-(c|-exec-path|-config-env)/.test(guess) && isBeforeCommand || guess.startsWith('ext::'))
-  return found?.source ?? null
+  const [program = ''] = words
+  const texts = rest.map(({ guess }) => guess)
+  const end = texts.indexOf('--')
+  const own = end === -1 ? texts : texts.slice(0, end)
+  switch (program) {
+    case 'git':
+      return own.find((text, at) => gitStarters.test(text) || (words.length === 1 && (/^-(c|-exec-path|-config-env)/.test(text) || isGitRunner(text, own[at + 1] ?? '')))) ?? null
+    case 'npm':
+    case 'pnpm':
+    case 'yarn':
+    case 'bun':
+      return own.find((text) => /^--(script-shell|shell|node-options|userconfig|globalconfig|registry|preload|require)\b/.test(text)) ?? null
+    case 'make':
+    case 'gmake':
+      return own.find((text) => /^(-[A-Za-z]*[fEIC]|--(file|makefile|eval|directory|include-dir)\b)/.test(text) || isMakeSetting(text)) ?? null
+    case 'cargo':
+      return own.find((text) => /^(--config|-Z|-C)/.test(text)) ?? null
+    case 'go':
+      return own.find((text) => /^--?(exec|toolexec|vettool|overlay|modfile)\b/.test(text)) ?? null
+    case 'sed':
+      return sedScripts(words.slice(1).concat(texts)).find((script) => !isPlainSed(script)) ?? null
+    default:
+      return null
+  }
 }
+
+const gitStarters = /^(--upload-pack|--receive-pack|--exec|--ext-diff|--textconv|--open-files-in-pager|--extcmd)(=|$)|^-O|^ext::|^-x$/
+const isGitRunner = (text: string, following: string) => /^(config|filter-branch|difftool|mergetool|daemon|credential)$/.test(text) || (text === 'bisect' && following === 'run') || (text === 'submodule' && following === 'foreach')
+
+/** A variable of make may name the program that it starts. */
+const isMakeSetting = (text: string) => /^[\w.-]+[:+?!]?=/.test(text) && !/^\w+=(\d+|true|false|yes|no|on|off|debug|release)$/i.test(text)
+
+/** Scripts among the words of sed: those behind `-e`, else the first that is no option. */
+function sedScripts(words: readonly string[]): readonly string[] {
+  const given = words.flatMap((word, at) => (words[at - 1] === '-e' ? [word] : []))
+  const first = words.find((word) => !word.startsWith('-'))
+  const isFile = words.some((word) => /^(-f|--file|--expression)/.test(word))
+  return isFile ? ['-f'] : given.length > 0 ? given : first === undefined ? [] : [first]
+}
+
+/** It replaces, prints and deletes lines; it neither writes other files nor starts programs. */
+const isPlainSed = (script: string) => script.split(/;|\n/).every((command) => /^\s*((\d+|\$|\/[^/]*\/)(,(\d+|\$|\/[^/]*\/))?)?\s*(s([^\w\s\\])(?:\\.|(?!\6).)*\6(?:\\.|(?!\6).)*\6[gipIm\d]*|[pdq=])?\s*$/.test(command))

@@ -34,6 +34,7 @@ export interface PathWord {
 export function judgeScript({ commands, hidden, redirects, assigned, used, unknown }: ShellScript): ScriptFacts {
   const facts = commands.map((command) => ({ command, ...factsOf(command) }))
   const odd = assigned.find((name) => !isHarmlessVariable(name))
+  const lost = facts.find(({ changesFolder, isReadOnly }) => changesFolder && !isReadOnly)
   const secret = used.find((name) => secretVariable.test(name) && !assigned.includes(name))
   return {
     acting: facts.filter(({ isReadOnly }) => !isReadOnly).map(({ command }) => command),
@@ -47,6 +48,7 @@ export function judgeScript({ commands, hidden, redirects, assigned, used, unkno
     globs: facts.flatMap(({ globs, isReadOnly }) => (isReadOnly ? globs : [])),
     unclear:
       unknown.length > 0 ? `it holds syntax that cannot be judged (${unknown[0]})`
+      : lost !== undefined ? `only running tells where \`${lost.command.words.map(({ source }) => source).join(' ')}\` leads`
       : odd !== undefined ? `it sets the variable ${odd}, which changes what commands do`
       : secret !== undefined ? `it shows the variable ${secret}, which looks like a secret`
       : null,

@@ -21,6 +21,7 @@ export function factsOf(command: ShellCommand): CommandFacts {
   const destroys = name === null ? null : destruction(name, args)
   const unknown = { isReadOnly: false, paths: namedPaths(command), globs: [], changesFolder: false, destroys }
   if (name === null || destroys !== null) return unknown
+  if (name === 'popd') return { ...unknown, changesFolder: true }
   if (name === 'cd' || name === 'pushd') return { ...unknown, isReadOnly: args.length === 1 && !/^[-+]/.test(args[0]?.text ?? ''), paths: args, changesFolder: true }
   if (name === 'git') return isGitReading(args) ? { ...unknown, isReadOnly: true, globs: gitGlobs(args) } : unknown
   if (versioned.has(name) && args.length === 1 && /^(--version|-v|-V|version)$/.test(args[0]?.text ?? '')) return { ...unknown, isReadOnly: true }
@@ -246,7 +247,7 @@ function gitDestruction(texts: readonly string[]): string | null {
     case 'branch':
       return has(/^(-D|--delete|-d|-f|--force)$/) && has(/^(-D|-f|--force)$/) ? 'deletes a branch that may not be merged' : null
     case 'push':
-      return has(/^(-f|--force|--force-with-lease.*|--delete|-d|--mirror|--prune)$/) || has(/^\+/) ? 'overwrites or deletes work on the remote' : null
+      return has(/^(-f|--force|--force-with-lease.*|--delete|-d|--mirror|--prune)$/) || has(/^[+:]/) ? 'overwrites or deletes work on the remote' : null
     case 'reflog':
     case 'gc':
       return has(/^(expire|delete|--prune=.*)$/) ? 'removes the last way back to lost commits' : null

@@ -69,6 +69,9 @@ export function shellScript(tree: ShellNode, homeFolder: string): ShellScript {
         return command(node, isInFunction)
       case 'file_redirect':
         return redirect(node, isInFunction)
+      case 'heredoc_redirect':
+        if (hidesInHeredoc(node)) script.unknown.push('a command inside of a here-document')
+        break
       case 'heredoc_body':
         script.inputs.push(node.text)
         break
@@ -182,6 +185,17 @@ function hidesCommands({ type, text, children }: ShellNode): boolean {
   if (type === 'command_substitution') return text.startsWith('`') && /\\[`$\\]/.test(text)
   return children.length === 0 && (type === 'word' || type === 'regex') && /`|[$<>]\(|\$\{/.test(text.replace(/\\[\s\S]/g, ''))
 }
+
+/** Without quotes around its end word the shell runs what stands in backquotes in a here-document; the grammar sees text there. */
+function hidesInHeredoc({ children }: ShellNode): boolean {
+  const start = children.find(({ type }) => type === 'heredoc_start')?.text ?? ''
+  const body = children.find(({ type }) => type === 'heredoc_body')
+  if (body === undefined || /['"\\]/.test(start)) return false
+  const plain = body.text.replace(/\\[\s\S]/g, '')
+  return plain.includes('`') || (plain.match(/\$\(/g)?.length ?? 0) > countOf(body, new Set(['command_substitution', 'arithmetic_expansion']))
+}
+
+const countOf = (node: ShellNode, types: ReadonlySet<string>): number => node.children.reduce((count, child) => count + countOf(child, types), types.has(node.type) ? 1 : 0)
 
 const namesIn = (node: ShellNode): readonly string[] => {
   if (node.type === 'do_group' || node.type === 'command_substitution') return []

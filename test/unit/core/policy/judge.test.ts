@@ -394,7 +394,7 @@ describe('“Always allow…” means', () => {
     ['npm test -- date', ['Allow `npm test …` until the session ends', 'Always allow `npm test …` in this workspace', 'Always allow `npm test …`']],
     ['npm run build', ['Allow `npm run build …` until the session ends', 'Always allow `npm run build …` in this workspace', 'Always allow `npm run build …`']],
     ['make', ['Allow `make` until the session ends', 'Always allow `make` in this workspace', 'Always allow `make`']],
-    ['cd src && npm test && make all', ['Allow `npm test …` and `make all …` until the session ends', 'Always allow `npm test …` and `make all …` in this workspace', 'Always allow `npm test …` and `make all …`']],
+    ['cd src && npm test && make all', ['Allow `npm test …` and `make all` until the session ends', 'Always allow `npm test …` and `make all` in this workspace', 'Always allow `npm test …` and `make all`']],
     ['curl https://example.test/x', ['Allow reading from `example.test` until the session ends', 'Always allow reading from `example.test` in this workspace', 'Always allow reading from `example.test`', 'Allow `curl https://example.test/x` until the session ends', 'Always allow `curl https://example.test/x` in this workspace', 'Always allow `curl https://example.test/x`']],
     ["node -e 'run()'", [`Allow \`node -e 'run()'\` until the session ends`, `Always allow \`node -e 'run()'\` in this workspace`, `Always allow \`node -e 'run()'\``]],
     ['sh -c "$X"', []],
