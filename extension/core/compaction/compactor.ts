@@ -17,7 +17,7 @@ import { pruneResults, type PruneCaps } from './prune.ts'
 import type { CompactionOutcome } from './service.ts'
 import { pressureOf, sameRoute, situationOf, type Need, type Situation } from './situation.ts'
 import { summarise, type Summary } from './summarise.ts'
-import { isSummary, messageOfNode } from './units.ts'
+import { isSummary, messageOfNode, unitsOf, type Unit } from './units.ts'
 import { summaryText } from './words.ts'
 
 export interface CompactorParts {
@@ -73,16 +73,17 @@ export async function makeRoom(parts: CompactorParts, run: CompactionRun): Promi
 }
 
 /**
- * Old results first. The newest ones too when they alone fill half of the room, or when an overflow leaves nothing to summarise; then,
- * if that shortens nothing, further than the settings say.
+ * Old results first. The newest ones too when they alone fill half of the room, or when an overflow leaves nothing to summarise; and
+ * after an overflow further than the settings say, as long as they fill a good part of a room that was thought larger than it is.
  */
 function prune(session: Session, run: CompactionRun, before: Situation): number {
   const { policy, cause } = run
   const { units, cut, room, scale } = before
+  const kept = (from: readonly Unit[]) => scale * from.slice(cut).reduce((sum, { tokens }) => sum + tokens, 0)
   const isLast = cause === 'overflow' && !isWorthIt(run, before)
-  const kept = scale * units.slice(cut).reduce((sum, { tokens }) => sum + tokens, 0)
-  const results = pruneResults(session, policy.prune, isLast || kept > room / 2 ? undefined : units[cut]?.start)
-  return results === 0 && isLast ? pruneResults(session, tightCaps) : results
+  const results = pruneResults(session, policy.prune, isLast || kept(units) > room / 2 ? undefined : units[cut]?.start)
+  const isTight = cause === 'overflow' && ((isLast && results === 0) || kept(unitsOf(session.surface())) > room * 0.4)
+  return isTight ? results + pruneResults(session, tightCaps) : results
 }
 
 function isRelieved(session: Session, { policy, incoming }: CompactionRun, { used, projected, room }: Situation): boolean {
