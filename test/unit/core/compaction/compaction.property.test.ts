@@ -68,5 +68,10 @@ const worlds = fc.record<World>({
 
 describe('a talk over a window that is really closed', () => {
   it('comes to its end, whatever the tools give and however the provider counts', { timeout: 120_000 }, () =>
-    fc.assert(fc.asyncProperty(worlds, async (world) => void expect(await endOf(world)).toEqual(['{"kind":"completed"}'])), { numRuns: 8 }))
+    fc.assert(
+      fc.asyncProperty(worlds, async (world) => {
+        expect(await endOf(world)).toEqual(['{"kind":"completed"}'])
+      }),
+      { numRuns: 8 },
+    ))
 })
