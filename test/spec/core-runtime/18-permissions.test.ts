@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SessionEvent } from '../../../extension/core/log/event.ts'
@@ -146,6 +146,17 @@ describe('approval', () => {
     await expect(ctx.approvals.request({ agent, toolName: 'write', signal: new AbortController().signal })).rejects.toThrow('outside of a turn')
     expect(facts()).toEqual(before)
   })
+  it.each(['approval/asked', 'approval/decided'])('when %s cannot be logged the call does not run, whatever the person says', async (type) => {
+    const { answer, result, agent, folder } = await start()
+    answer(() => ({ outcome: 'allowed-once' }))
+    const append = agent.session.append.bind(agent.session)
+    const failing = (draft: Parameters<typeof append>[0]) => {
+      if (draft.type === type) throw new Error('the disk is full')
+      return append(draft)
+    }
+    Object.assign(agent.session, { append: failing })
+    expect([(await result(...write('a.txt'))).isError, await readFile(join(folder, 'a.txt'), 'utf8').catch(() => null)]).toEqual([true, null])
+  })
   it('with arguments that the person changed runs those, held to the schema, logged and judged again', async () => {
     const { answer, turn, folder } = await start()
     const as = (path: string): ApprovalAnswer => ({ outcome: 'allowed-once', arguments: { file_path: path, content: 'theirs' } })
@@ -160,6 +171,50 @@ describe('approval', () => {
     answer(() => ({ outcome: 'allowed-once' }))
     expect((await result(...write('a.txt'))).policy).toEqual({ by: 'person', why: 'No rule of yours allows changing this file. You allowed it once.' })
     expect((await result('read', { file_path: 'a.txt' })).policy).toBeUndefined()
+  })
+})
+
+describe('rules', () => {
+  const touch = { tool: 'bash', match: 'touch *', decision: 'allow' } as const
+  const run = (command: string) => ['bash', { command, description: 'x' }] as const
+
+  it('that allow are named with the result and counted, over a restart too', async () => {
+    const { result, ctx, agent, whole } = await start({ 'permissions.rules': [touch] })
+    expect((await result(...run('touch a && ls'))).policy).toEqual({ by: 'rule', why: 'By your rule `allow bash touch …` (always).', rules: [JSON.stringify({ decision: 'allow', match: 'touch *', tool: 'bash' })] })
+    await result(...run('touch b'))
+    expect([...ctx.permissions.uses(agent.id).values()]).toEqual([2])
+    const again = await whole.restart()
+    again.ctx.models.register(createScriptedAdapter())
+    await again.ctx.agents.resume(agent.id)
+    expect([...again.ctx.permissions.uses(agent.id).values()]).toEqual([2])
+  })
+  it('kept by an answer hold for the same call from then on, until they are taken back', async () => {
+    const { answer, asked, result, ctx, agent } = await start()
+    answer((request) => {
+      const always = request.details?.always?.find(({ label }) => label.includes('until the session ends'))
+      return { outcome: 'allowed-once', ...(always && { rule: always.rule }) }
+    })
+    await result(...run('npm pack'))
+    await result(...run('npm pack'))
+    expect(asked.length).toBe(1)
+    const [rule] = ctx.permissions.rules(agent.id)
+    if (rule === undefined) throw new Error('the rule is missing')
+    await ctx.permissions.revoke(rule)
+    await result(...run('npm pack'))
+    expect(asked.length).toBe(2)
+  })
+  it('that deny a path hold for a search above it', async () => {
+    const { result, folder } = await start({ 'permissions.rules': [{ tool: '*', path: 'vault/**', decision: 'deny' }] })
+    await mkdir(join(folder, 'vault'))
+    await writeFile(join(folder, 'vault', 'a.txt'), 'needle')
+    await writeFile(join(folder, 'b.txt'), 'needle')
+    const [lines, names] = [await result('grep', { pattern: 'needle' }), await result('glob', { pattern: '**/*.txt' })]
+    expect([lines.text.includes('b.txt'), lines.text.includes('vault'), names.text.includes('b.txt'), names.text.includes('vault')]).toEqual([true, false, true, false])
+  })
+  it('of the settings of a workspace may forbid and never allow', async () => {
+    const { result, settings } = await start({ 'permissions.rules': [touch] })
+    await settings.set('permissions.rules', [{ ...touch, decision: 'deny' }, { tool: 'bash', match: 'mkdir *', decision: 'allow' }], 'workspace')
+    expect([(await result(...run('touch a'))).isError, (await result(...run('mkdir a'))).isError]).toEqual([true, true])
   })
 })
 

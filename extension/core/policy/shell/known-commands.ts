@@ -21,6 +21,8 @@ export function factsOf(command: ShellCommand): CommandFacts {
   const destroys = name === null ? null : destruction(name, args)
   const unknown = { isReadOnly: false, paths: namedPaths(command), globs: [], changesFolder: false, destroys }
   if (name === null || destroys !== null) return unknown
+  // Asks where a program is; any other use of it starts one.
+  if (name === 'command') return { ...unknown, isReadOnly: /^-[vV]$/.test(args[0]?.text ?? ''), paths: [] }
   if (name === 'popd') return { ...unknown, changesFolder: true }
   if (name === 'cd' || name === 'pushd') return { ...unknown, isReadOnly: args.length === 1 && !/^[-+]/.test(args[0]?.text ?? ''), paths: args, changesFolder: true }
   if (name === 'git') return isGitReading(args) ? { ...unknown, isReadOnly: true, globs: gitGlobs(args) } : unknown

@@ -49,6 +49,9 @@ describe('commands of a shell in workspace-write', () => {
     'while read -r line; do echo "$line"; done < src/a.ts',
     'echo "${name:-none}" "${path%.ts}" "${line:0:3}"',
     'git diff --text HEAD~1',
+    'command -v node && time ls',
+    'timeout 5 git log -1; nice sort a.txt',
+    "bash -c 'ls | head'",
   ]
   it.each(allowed)('that only read need no question: %s', async (command) => expect(await bash(command)).toBe('allow'))
 
