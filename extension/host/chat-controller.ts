@@ -205,8 +205,9 @@ export class ChatController {
     this.#permissionChoice = createPermissionChoice({ permissions: services.permissions, plan: services.plan, editor, l10n })
     this.#rulesPage = createRulesPage({ permissions: services.permissions, l10n })
     this.#artifacts = new Artifacts({ editor, blobs: capabilities.blobs, l10n })
+    const drafts = new DraftAttachments({ blobs: capabilities.blobs, machine: capabilities.machine, memento: capabilities.memento, onError })
     this.#attachments = new ComposerAttachments({
-      drafts: new DraftAttachments({ blobs: capabilities.blobs, machine: capabilities.machine, memento: capabilities.memento, onError }),
+      drafts,
       references: services.references,
       l10n,
       place: () => ({ sessionId: this.#shown?.session.id ?? null, cwd: this.#cwd() }),
@@ -239,6 +240,7 @@ export class ChatController {
         open: (sessionId) => this.#open(sessionId),
         startAnew: ({ carriesOn }) => this.#startAnew(carriesOn),
         putDraft: (sessionId, text) => this.#putDraft(sessionId, text),
+        putImage: (sessionId, image) => drafts.addImage(sessionId, image),
         notice: (...notice) => this.#notice(...notice),
         refreshList: () => this.#refreshSessions(),
       },
@@ -674,7 +676,7 @@ export class ChatController {
   async #runCommand(line: string): Promise<string | null> {
     const { commands, presets } = this.#services
     const open = this.#shown?.agent ?? null
-    const refusal = commands.refusal(line, { scope: open?.scope ?? presets.scopeOf(this.#preset()), isIdle: open?.status !== 'running', imageCount: this.#attachments.views().filter(({ kind }) => kind === 'image').length })
+    const refusal = commands.refusal(line, { scope: open?.scope ?? presets.scopeOf(this.#preset()), isIdle: open?.status !== 'running', isBeforeSession: open === null, imageCount: this.#attachments.views().filter(({ kind }) => kind === 'image').length })
     if (refusal !== null) return refusal.message
     const draftOf = this.#shown?.session.id ?? null
     const cwd = open === null ? await this.#chooseFolder() : null

@@ -1,4 +1,5 @@
 import type { SessionEvent } from '../core/log/event.ts'
+import type { AttachmentRef } from '../core/log/message.ts'
 import { promptText } from '../core/session/titles.ts'
 import type { Session } from '../core/session/session.ts'
 
@@ -19,7 +20,7 @@ export interface RestartPoint {
   readonly boundary: number | null
   /** What the person said in that turn, up to and with the message. */
   readonly text: string
-  readonly imageCount: number
+  readonly images: readonly AttachmentRef[]
 }
 
 /** Null when `seq` is no message of a person. */
@@ -34,7 +35,7 @@ export function forkBefore(session: Session, seq: number): RestartPoint | null {
   return {
     boundary: startSeq === 0 ? null : startSeq - 1,
     text: prompts.map(({ data }) => promptText(data).trim()).join('\n\n'),
-    imageCount: prompts.flatMap(({ data }) => data.content).filter(({ type }) => type === 'image').length,
+    images: prompts.flatMap(({ data }) => data.content.flatMap((block) => (block.type === 'image' ? [block.attachment] : []))),
   }
 }
 

@@ -2,7 +2,7 @@ import { MAX_ARCHIVE_BYTES } from '../core/session/archive/import.ts'
 import type { CommandDefinition } from '../core/commands/command.ts'
 import type { Session } from '../core/session/session.ts'
 import type { ChatCapabilities, ChatServices } from './chat-services.ts'
-import { forkAfter, forkBefore, seqOfRow, turnChoices } from './fork-points.ts'
+import { forkAfter, forkBefore, seqOfRow, turnChoices, type RestartPoint } from './fork-points.ts'
 import type { NoticeAction } from './notices.ts'
 
 export interface SessionActionsParts {
@@ -15,6 +15,8 @@ export interface SessionActionsParts {
     /** The welcome page; `carriesOn` keeps model and preset of the session before. */
     startAnew(options: { readonly carriesOn: boolean }): Promise<void>
     putDraft(sessionId: string | null, text: string): void
+    /** Beside the words in the box. Errors: `AttachmentError` when it does not fit there. */
+    putImage(sessionId: string | null, image: { readonly bytes: Uint8Array; readonly name: string }): Promise<void>
     notice(id: string, level: 'info' | 'warning' | 'error', text: string, actions?: readonly NoticeAction[]): void
     refreshList(): Promise<void>
   }
@@ -37,6 +39,7 @@ export class SessionActions {
     return [
       {
         name: 'clear',
+        needsSession: true,
         description: t('Begin a new session with the same model and preset. This one stays in the list.'),
         run: async () => {
           await this.#parts.chat.startAnew({ carriesOn: true })
@@ -45,16 +48,19 @@ export class SessionActions {
       },
       {
         name: 'fork',
+        needsSession: true,
         description: t('Go on in a copy of this session. This one stays as it is.'),
         run: async ({ agent }) => ({ text: t('Forked as {id}.', { id: await this.fork(agent.session, null) }) }),
       },
       {
         name: 'rewind',
+        needsSession: true,
         description: t('Go back to before one of your messages, in a copy of this session. Files stay as they are.'),
         run: async ({ agent }) => ({ text: (await this.rewind(agent.session)) ? t('Went on in a copy.') : t('Nothing was chosen.') }),
       },
       {
         name: 'export',
+        needsSession: true,
         description: t('Save this session to a file: whole, with keys masked, or as a document.'),
         run: async ({ agent }) => ({ text: (await this.export(agent.id)) ?? t('Nothing was saved.') }),
       },
@@ -82,16 +88,28 @@ export class SessionActions {
     const { capabilities: { l10n }, chat, services } = this.#parts
     const point = forkBefore(session, seq)
     if (point === null) throw new Error(l10n.t('Only your own messages can be asked again.'))
-    if (point.boundary === null) {
-      chat.putDraft(null, point.text)
-      await chat.startAnew({ carriesOn: true })
-    } else {
-      const child = await services.sessions.fork(session.id, { boundary: point.boundary })
-      chat.putDraft(child.id, point.text)
-      await chat.open(child.id)
-    }
-    if (point.imageCount > 0) chat.notice('session', 'info', l10n.t('The images of that message are not in the box. Add them again if they are still wanted.'))
+    const childId = point.boundary === null ? null : (await services.sessions.fork(session.id, { boundary: point.boundary })).id
+    chat.putDraft(childId, point.text)
+    const lost = await this.#putImages(session.id, childId, point.images)
+    if (childId === null) await chat.startAnew({ carriesOn: true })
+    else await chat.open(childId)
+    if (lost > 0) chat.notice('session', 'warning', l10n.t('{count} images of that message could not be put into the box. Add them again if they are still wanted.', { count: lost }))
     await chat.refreshList()
+  }
+
+  /** How many could not be put there. */
+  async #putImages(from: string, to: string | null, images: RestartPoint['images']): Promise<number> {
+    const { capabilities: { blobs, logger }, chat } = this.#parts
+    let lost = 0
+    for (const { attachmentId, name = '' } of images) {
+      try {
+        await chat.putImage(to, { bytes: await blobs.getAttachment(from, attachmentId), name })
+      } catch (error) {
+        logger.warn('An image could not be put into the box again.', { session: from, attachmentId, error: error instanceof Error ? error.message : String(error) })
+        lost += 1
+      }
+    }
+    return lost
   }
 
   /** Let the person choose one of their messages. False when they did not. */

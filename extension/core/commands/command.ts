@@ -5,7 +5,7 @@ import type { ImageBlock } from '../log/message.ts'
 import type { Agent } from '../session/agent.ts'
 
 /** A command was not run; nothing was logged. */
-export class CommandError extends HarnessError<'UNKNOWN_COMMAND' | 'BAD_SYNTAX' | 'IMAGES_REFUSED' | 'BUSY'> {}
+export class CommandError extends HarnessError<'UNKNOWN_COMMAND' | 'BAD_SYNTAX' | 'IMAGES_REFUSED' | 'BUSY' | 'NO_SESSION'> {}
 
 /**
  * A slash command: for people, nothing of it reaches the model.
@@ -21,6 +21,8 @@ export interface CommandDefinition {
   readonly input?: { readonly hint: string; readonly allowsImages?: true }
   /** Runs only while the agent is idle; else `BUSY`, and nothing is logged. */
   readonly needsIdle?: true
+  /** Says something about a talk that is there; none is begun to run it: `NO_SESSION` then. */
+  readonly needsSession?: true
   /** An event of the command's own domain holds the arguments; `command/run` leaves them out. */
   readonly hidesArguments?: true
   run(call: CommandCall): CommandOutcome | Promise<CommandOutcome>
@@ -55,6 +57,8 @@ export interface CommandPlace {
   readonly scope: ScopeKey | null
   readonly isIdle: boolean
   readonly imageCount?: number
+  /** There is no session yet; one would be begun. */
+  readonly isBeforeSession?: boolean
 }
 
 /** Commands that come and go by themselves, such as the skills in a folder. Any other command of the same name goes first. */

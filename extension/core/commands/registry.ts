@@ -156,12 +156,13 @@ class CommandRegistry {
   }
 
   /** Errors: `CommandError`. */
-  #resolve(line: string, { scope, isIdle, imageCount = 0 }: CommandPlace): CommandLine & { readonly definition: CommandDefinition } {
+  #resolve(line: string, { scope, isIdle, imageCount = 0, isBeforeSession = false }: CommandPlace): CommandLine & { readonly definition: CommandDefinition } {
     const parsed = parseCommandLine(line)
     const { name, args } = parsed
     const definition = this.get(name, scope)
     if (definition === undefined) throw new CommandError('UNKNOWN_COMMAND', `There is no command /${name}.${this.#advice(name, scope)} Begin with // to send it to the model.`)
     if (args !== '' && definition.input === undefined) throw new CommandError('BAD_SYNTAX', `/${name} takes nothing after its name. Run it alone, or begin with // to send all this to the model.`)
+    if (isBeforeSession && definition.needsSession === true) throw new CommandError('NO_SESSION', `/${name} is about a session, and there is none yet. Send a message first.`)
     if (imageCount > 0 && definition.input?.allowsImages !== true) throw new CommandError('IMAGES_REFUSED', `/${name} takes no images. Take them out, or send them in a message.`)
     if (definition.needsIdle === true && !isIdle) throw new CommandError('BUSY', `/${name} has to wait until Bosun is done. Stop it, or run the command afterwards.`)
     return { ...parsed, definition }

@@ -47,8 +47,6 @@ export interface EventMap {
     readonly title: string
     readonly messageSeqs: readonly number[]
     readonly source: { readonly kind: 'fallback' } | { readonly kind: 'provider'; readonly provider: string } | { readonly kind: 'user' }
-    /** What the model that made it up took, when it said so. */
-    readonly usage?: Usage
   }
   /** Ours: the list shows it among the archived ones, or no longer. `ignorable`. */
   'session/archived': { readonly isArchived: boolean }

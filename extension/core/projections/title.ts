@@ -1,7 +1,7 @@
 import type { EventMap } from '../log/event.ts'
 import type { Projection } from './projection.ts'
 
-type Title = Omit<EventMap['session/title'], 'usage'>
+type Title = EventMap['session/title']
 
 /** The title of the session, null before it has one. What a person typed wins over every later automatic title. */
 export const titleProjection: Projection<Title | null, string | null> = {
@@ -11,8 +11,7 @@ export const titleProjection: Projection<Title | null, string | null> = {
   start: () => null,
   step: (state, event) => {
     if (event.type !== 'session/title') return state
-    const { title, messageSeqs, source } = event.data
-    return state?.source.kind === 'user' && source.kind !== 'user' ? state : { title, messageSeqs, source }
+    return state?.source.kind === 'user' && event.data.source.kind !== 'user' ? state : event.data
   },
   view: (state) => state?.title ?? null,
 }

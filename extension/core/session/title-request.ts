@@ -3,7 +3,7 @@ import { fitBytes } from '../../base/text.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { ScopeKey } from '../kernel/plugin.ts'
 import type { UserMessage } from '../log/message.ts'
-import type { CallConfiguration, ModelRegistry, Usage } from '../model/contract.ts'
+import type { CallConfiguration, ModelRegistry } from '../model/contract.ts'
 import { ModelError } from '../model/contract.ts'
 import type { Session } from './session.ts'
 import { titleFromAnswer } from './titles.ts'
@@ -61,11 +61,11 @@ export async function requestTitle(session: Session, prompt: { readonly text: st
       signal: limit.signal,
       loadAttachment: () => Promise.reject(new Error('A title is made from words alone.')),
     })
-    const { text, usage } = await orAbort(readAnswer(stream), limit.signal)
+    const text = await orAbort(readAnswer(stream), limit.signal)
     const title = titleFromAnswer(text)
     limit.signal.throwIfAborted()
     if (title === null || wasNamed(session)) return
-    session.append({ type: 'session/title', data: { title, messageSeqs: [prompt.seq], source: { kind: 'provider', provider: route.provider }, ...(usage && { usage }) } })
+    session.append({ type: 'session/title', data: { title, messageSeqs: [prompt.seq], source: { kind: 'provider', provider: route.provider } } })
   } finally {
     limit.end()
   }
@@ -77,15 +77,13 @@ async function configurationOf(models: ModelRegistry, { provider, model }: Title
   return { provider, model, maxTokens: MAX_TOKENS, ...(effort !== undefined && { reasoningEffort: effort }) }
 }
 
-async function readAnswer(stream: ReturnType<ReturnType<ModelRegistry['prepareCall']>['stream']>): Promise<{ readonly text: string; readonly usage?: Usage }> {
+async function readAnswer(stream: ReturnType<ReturnType<ModelRegistry['prepareCall']>['stream']>): Promise<string> {
   let text = ''
-  let usage: Usage | undefined
   for await (const chunk of stream) {
     if (chunk.type === 'text-delta' && text.length < MAX_ANSWER) text += chunk.delta
-    if (chunk.type === 'usage') ({ usage } = chunk)
     if (chunk.type === 'finish' && (chunk.reason.kind === 'error' || chunk.reason.kind === 'aborted')) throw new ModelError(chunk.reason.failure)
   }
-  return { text, ...(usage && { usage }) }
+  return text
 }
 
 /** A person gave it a name meanwhile, which wins. */

@@ -144,7 +144,7 @@ describe('where the view forks', () => {
     const { sessions, source, firstEnd } = await twoTurns()
     const second = source.events(firstEnd).find(({ type }) => type === 'user/message')!
     const point = forkBefore(source, second.seq)
-    expect(point).toEqual({ boundary: firstEnd, text: 'question 2', imageCount: 0 })
+    expect(point).toEqual({ boundary: firstEnd, text: 'question 2', images: [] })
     const child = await sessions.fork('source', { boundary: point!.boundary! })
     expect(child.messages().filter(({ role }) => role === 'user')).toHaveLength(1)
   })

@@ -146,6 +146,13 @@ describe('what is refused logs nothing', () => {
     expect(got).toEqual([image])
   })
 
+  it('what is about a talk, before there is one', async () => {
+    const { commands } = await application()
+    commands.register(command('about', () => ({}), { needsSession: true }))
+    const code = (isBeforeSession: boolean) => commands.refusal('/about', { scope: null, isIdle: true, isBeforeSession })?.code
+    expect([code(true), code(false)]).toEqual(['NO_SESSION', undefined])
+  })
+
   it('says what an unknown name may have meant', async () => {
     const { commands } = await application()
     commands.register(command('compost'))

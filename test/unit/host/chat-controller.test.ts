@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { answered, called, draft, resulted, said, stepEnd, stepStart, turnEnd, turnStart } from './session-events.ts'
+import { imageBytes } from '../../support/image-bytes.ts'
+import { answered, called, draft, resulted, said, stepEnd, stepStart, turnEnd, turnStart, userMessage } from './session-events.ts'
 import { chatRig, realModel, tour } from './chat-rig.ts'
 
 const talk = [turnStart(1), stepStart(1, 1), said('hello'), answered([{ type: 'text', text: 'Hi.' }]), stepEnd(1, 1), turnEnd(1)]
@@ -680,6 +681,18 @@ describe('forking and going back', () => {
     expect([rig.state().session?.id, rig.state().composer.draft]).toEqual(['a-fork', 'again'])
     kept.resolve(undefined)
     await rig.settle()
+  })
+  it('puts the images of the message beside the words, and says when one is gone', async () => {
+    const rig = await chatRig({ ...keyed, stored: { a: twoTurns } })
+    const { attachmentId } = await rig.blobs.putAttachment('a', imageBytes('png', 2, 3), { mediaType: 'image/png', name: 'a.png' })
+    const image = (id: string) => ({ type: 'image' as const, attachment: { attachmentId: id, mediaType: 'image/png', bytes: 1, name: 'a.png' } })
+    const shown = { ...userMessage('look'), content: [...userMessage('look').content, image(attachmentId), image(`sha256:${'0'.repeat(64)}`)] }
+    await rig.say({ type: 'session-open', id: 'a' })
+    await rig.happen('a', turnStart(3), draft('user/message', shown), turnEnd(3))
+    await rig.say({ type: 'prompt-again', rowId: 'e12' })
+    await rig.settle()
+    expect(rig.state().composer).toMatchObject({ draft: 'look', attachments: [{ kind: 'image', label: 'a.png' }] })
+    expect(rig.state().notices).toMatchObject([{ level: 'warning', text: '1 images of that message could not be put into the box. Add them again if they are still wanted.' }])
   })
   it('begins anew for the very first message', async () => {
     const rig = await opened()

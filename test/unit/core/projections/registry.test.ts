@@ -189,8 +189,17 @@ describe('the built-in ones', () => {
     appendAll(session, [turnStart(1), prompt('x')])
     clock.advance(50)
     appendAll(session, [{ type: 'session/title', data: { title: 'T', messageSeqs: [1], source: { kind: 'fallback' } } }])
-    expect(session.projections().values['sessionListMetadata']).toEqual({ title: 'T', updatedAt: at, prompts: 1, isTurnOpen: true })
+    expect(session.projections().values['sessionListMetadata']).toEqual({ title: 'T', updatedAt: at, prompts: 1, isTurnOpen: true, isArchived: false })
     appendAll(session, [turnEnd(1)])
-    expect(session.projections().values['sessionListMetadata']).toEqual({ title: 'T', updatedAt: at + 50, prompts: 1, isTurnOpen: false })
+    expect(session.projections().values['sessionListMetadata']).toEqual({ title: 'T', updatedAt: at + 50, prompts: 1, isTurnOpen: false, isArchived: false })
+  })
+
+  it('say that a session is archived until a person says something', async () => {
+    const { session } = await started()
+    const isArchived = () => (session.projections().values['sessionListMetadata'] as { readonly isArchived: boolean }).isArchived
+    appendAll(session, [{ type: 'session/archived', data: { isArchived: true } }])
+    expect(isArchived()).toBe(true)
+    appendAll(session, [prompt('x')])
+    expect(isArchived()).toBe(false)
   })
 })
