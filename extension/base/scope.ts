@@ -35,8 +35,12 @@ export class Scope {
   }
 
   dispose(): Promise<void> {
-    this.#disposal ??= this.#run()
-    return this.#disposal
+    if (this.#disposal) return this.#disposal
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    // Set before the first undo runs, so that what an undo does with this scope meets a disposed one.
+    this.#disposal = promise
+    this.#run().then(resolve, reject)
+    return promise
   }
 
   async #run(): Promise<void> {

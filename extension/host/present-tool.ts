@@ -3,26 +3,16 @@ import type { Localization } from '../capabilities/localization.ts'
 import type { PresentedResult, ToolDefinition } from '../core/tools/definition.ts'
 import type { ToolCallView, ToolResultView } from '../protocol/cards.ts'
 import { clampCallView, clampResultView } from './clamp-view.ts'
+import { asCallView, asResultView } from './view-shape.ts'
 
 /** The presenters of a tool, by name; undefined for one that is not there (any more). */
 export type FindPresenters = (name: string) => Pick<ToolDefinition, 'presentCall' | 'presentResult'> | undefined
 
-const callCards: readonly unknown[] = ['generic', 'terminal', 'diff'] satisfies ToolCallView['card'][]
-const resultCards: readonly unknown[] = [
-  'generic',
-  'terminal',
-  'diff',
-  'search',
-  'read',
-  'web',
-  'question',
-] satisfies ToolResultView['card'][]
-
 /** The pending card, or null for the generic one: nothing a presenter does or says can break the chat. */
 export function presentCall(find: FindPresenters, name: string, args: Json): ToolCallView | null {
   try {
-    const view = find(name)?.presentCall?.(args)
-    return view !== undefined && callCards.includes(view.card) ? clampCallView(view) : null
+    const view = asCallView(find(name)?.presentCall?.(args))
+    return view === undefined ? null : clampCallView(view)
   } catch {
     // A display error must never break the talk or its replay; the row falls back to name and arguments.
     return null
@@ -37,9 +27,8 @@ export function presentResult(
   l10n: Localization,
 ): ToolResultView | null {
   try {
-    const view = find(call.name)?.presentResult?.(call.args, result)
-    if (view === undefined || !resultCards.includes(view.card)) return null
-    return clampResultView(view, l10n.t('Shown in part. Open the diff to see all of it.'))
+    const view = asResultView(find(call.name)?.presentResult?.(call.args, result))
+    return view === undefined ? null : clampResultView(view, l10n.t('Shown in part. Open the diff to see all of it.'))
   } catch {
     // As above: old or foreign records must not break replay.
     return null

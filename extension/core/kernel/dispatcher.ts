@@ -1,4 +1,5 @@
 import type { Logger } from '../../capabilities/logger.ts'
+import { thrownLine } from '../../base/thrown-text.ts'
 import type { Undo } from '../../base/undo.ts'
 import { everyLayer } from './plugin.ts'
 import type { Dispatcher, ListenOptions, PointName, ScopeKey } from './plugin.ts'
@@ -10,6 +11,8 @@ interface Entry {
   readonly call: AnyListener
   readonly scope: ScopeKey | null
   readonly owner: string
+  /** Taken back: it hears nothing more, also of a dispatch that had begun. */
+  isGone: boolean
 }
 
 export interface ListenerTable {
@@ -20,7 +23,8 @@ export interface ListenerTable {
 /**
  * The listeners of every extension point, and the four ways to run them.
  *
- * A dispatch works on the listeners that were there when it began. Order is that of registration, `prepend` first.
+ * A dispatch works on the listeners that were there when it began and have not gone since: one that comes meanwhile is
+ * left out, and one that was taken back is not called any more. Order is that of registration, `prepend` first.
  */
 export function createListenerTable(logger: Logger): ListenerTable {
   const points = new Map<string, Entry[]>()
@@ -29,11 +33,11 @@ export function createListenerTable(logger: Logger): ListenerTable {
     (points.get(name) ?? []).filter((entry) => scope === everyLayer || isAtOrAbove(entry.scope, scope))
 
   const report = (name: string, owner: string, error: unknown): void =>
-    logger.error(`A listener of ${name} failed.`, { plugin: owner, error: errorText(error) })
+    logger.error(`A listener of ${name} failed.`, { plugin: owner, error: thrownLine(error) })
 
   /** A listener that is async by mistake must not end the process with an unhandled rejection. */
   const containPromise = (name: string, owner: string, outcome: unknown): void => {
-    if (outcome instanceof Promise) outcome.catch((error: unknown) => report(name, owner, error))
+    if (typeof outcome === 'object' && outcome !== null) Promise.resolve(outcome).catch((error: unknown) => report(name, owner, error))
   }
 
   // The casts below hold the table untyped inside; `on` and `Dispatcher` are typed by point name.
@@ -41,14 +45,16 @@ export function createListenerTable(logger: Logger): ListenerTable {
     async waterfall(name, scope, args, last) {
       const entries = entriesFor(name, scope)
       const run = async (index: number): Promise<never> => {
-        const entry = entries[index]
-        const outcome = entry ? entry.call(...(args as unknown[]), () => run(index + 1)) : last()
+        let at = index
+        while (entries[at]?.isGone) at += 1
+        const entry = entries[at]
+        const outcome = entry ? entry.call(...(args as unknown[]), () => run(at + 1)) : last()
         return (await outcome) as never
       }
       return run(0)
     },
     async serial(name, scope, args) {
-      for (const entry of entriesFor(name, scope)) await entry.call(...(args as unknown[]))
+      for (const entry of entriesFor(name, scope)) if (!entry.isGone) await entry.call(...(args as unknown[]))
     },
     async parallel(name, scope, args) {
       const outcomes = await Promise.allSettled(
@@ -59,6 +65,7 @@ export function createListenerTable(logger: Logger): ListenerTable {
     },
     emit(name, scope, args) {
       for (const entry of entriesFor(name, scope)) {
+        if (entry.isGone) continue
         try {
           containPromise(name, entry.owner, entry.call(...(args as unknown[])))
         } catch (error) {
@@ -67,16 +74,19 @@ export function createListenerTable(logger: Logger): ListenerTable {
       }
     },
     emitStrict(name, scope, args) {
-      for (const entry of entriesFor(name, scope)) containPromise(name, entry.owner, entry.call(...(args as unknown[])))
+      for (const entry of entriesFor(name, scope)) {
+        if (!entry.isGone) containPromise(name, entry.owner, entry.call(...(args as unknown[])))
+      }
     },
   }
 
   return {
     add(name, { call, scope, owner }, options) {
-      const entry: Entry = { call: call as AnyListener, scope, owner }
+      const entry: Entry = { call: call as AnyListener, scope, owner, isGone: false }
       const before = points.get(name) ?? []
       points.set(name, options?.prepend ? [entry, ...before] : [...before, entry])
       return () => {
+        entry.isGone = true
         const rest = (points.get(name) ?? []).filter((other) => other !== entry)
         if (rest.length > 0) points.set(name, rest)
         else points.delete(name)
@@ -84,8 +94,4 @@ export function createListenerTable(logger: Logger): ListenerTable {
     },
     dispatch,
   }
-}
-
-function errorText(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
 }

@@ -1,5 +1,6 @@
 import type { Logger } from '../../capabilities/logger.ts'
 import { Scope } from '../../base/scope.ts'
+import { thrownLine, thrownText } from '../../base/thrown-text.ts'
 import type { AsyncUndo, Undo } from '../../base/undo.ts'
 import { createListenerTable } from './dispatcher.ts'
 import type { ListenerTable } from './dispatcher.ts'
@@ -32,8 +33,9 @@ type AnyProvider = unknown
 interface ServiceSlot {
   readonly provider: AnyProvider
 }
-interface MutableScopeKey {
-  readonly label: string
+/** A layer key and the place of its parent, which only the kernel can reach. */
+interface Binding {
+  readonly layer: Scope
   parent: ScopeKey | null
 }
 
@@ -44,7 +46,7 @@ class KernelCore implements Kernel {
   readonly #ContextClass: typeof PluginContext
   readonly #services = new Map<string, ServiceSlot>()
   readonly #fibers = new Set<PluginFiber>()
-  readonly #layers = new WeakMap<ScopeKey, Scope>()
+  readonly #bindings = new WeakMap<ScopeKey, Binding>()
   readonly root: Context
   readonly #rootFiber: PluginFiber
 
@@ -67,28 +69,39 @@ class KernelCore implements Kernel {
   }
 
   createScope(label: string, parent: ScopeKey | null): ScopeKey {
-    const key: MutableScopeKey = { label, parent }
-    this.#layers.set(key, new Scope())
+    if (parent) this.layer(parent)
+    const binding: Binding = { layer: new Scope(), parent }
+    const key: ScopeKey = Object.freeze({
+      label,
+      get parent() {
+        return binding.parent
+      },
+    })
+    this.#bindings.set(key, binding)
     return key
   }
 
   rebindScope(key: ScopeKey, parent: ScopeKey | null): void {
-    this.layer(key)
+    const binding = this.#binding(key)
+    if (parent) this.layer(parent)
     if (isAtOrAbove(key, parent)) throw new Error(`Layer ${key.label} cannot be put below itself.`)
-    // The kernel mints keys, so it alone may change their parent.
-    ;(key as MutableScopeKey).parent = parent
+    binding.parent = parent
   }
 
   async disposeScope(key: ScopeKey): Promise<void> {
-    await this.#layers.get(key)?.dispose()
+    await this.#bindings.get(key)?.layer.dispose()
   }
 
   /** Errors: `Error` when the layer is unknown or disposed. */
   layer(key: ScopeKey): Scope {
-    const layer = this.#layers.get(key)
-    if (!layer) throw new Error(`Layer ${key.label} was not made by this kernel.`)
-    if (layer.isDisposed) throw new Error(`Layer ${key.label} is disposed; nothing can be registered in it any more.`)
-    return layer
+    return this.#binding(key).layer
+  }
+
+  #binding(key: ScopeKey): Binding {
+    const binding = this.#bindings.get(key)
+    if (!binding) throw new Error(`Layer ${key.label} was not made by this kernel.`)
+    if (binding.layer.isDisposed) throw new Error(`Layer ${key.label} is disposed; nothing can be registered in it any more.`)
+    return binding
   }
 
   service(name: string): ServiceSlot | undefined {
@@ -97,6 +110,7 @@ class KernelCore implements Kernel {
 
   provide(name: string, provider: AnyProvider): Undo {
     if (this.#services.has(name)) throw new Error(`Service ${name} is already provided; dispose its plugin first.`)
+    if (name in PluginContext.prototype) throw new Error(`${name} is a word of the context itself; give the service another name.`)
     const slot: ServiceSlot = { provider }
     this.#services.set(name, slot)
     const prototype: object = this.#ContextClass.prototype
@@ -152,6 +166,8 @@ class PluginFiber implements Fiber {
   /** An `apply` that is still running; disposal waits for it. */
   #applying: Promise<void> | null = null
   #disposal: Promise<void> | null = null
+  /** Frees the parent's hold on this fiber once it is gone. */
+  onGone: () => void = () => {}
 
   constructor(kernel: KernelCore, plugin: Plugin, scopeKey: ScopeKey | null) {
     this.plugin = plugin
@@ -216,6 +232,9 @@ class PluginFiber implements Fiber {
         (undo) => this.#activated(effects, undo),
         (error: unknown) => this.#fail(effects, error),
       )
+    } else if (effects.isDisposed) {
+      // It disposed itself in `apply`.
+      this.#applying = this.#activated(effects, outcome)
     } else void this.#activated(effects, outcome)
   }
 
@@ -240,7 +259,7 @@ class PluginFiber implements Fiber {
       return
     }
     this.#state = 'failed'
-    this.#reason = error instanceof Error ? error.message : String(error)
+    this.#reason = thrownText(error) ?? 'It failed with a value that has no text.'
     this.#report('start', error)
     this.#rejectReady(error)
     this.#effects = null
@@ -272,18 +291,22 @@ class PluginFiber implements Fiber {
     const effects = this.#effects
     this.#untrack()
     if (this.#state !== 'failed') this.#state = 'disposed'
+    // Whoever still waits for it is not left waiting. Without effect when it has been active.
+    this.#rejectReady(new Error(`Plugin ${this.name} was disposed before it became active.`))
     try {
-      await this.#stopping
-      await effects?.dispose()
+      // From here on nothing more can be registered.
+      const disposal = effects?.dispose()
+      await Promise.all([this.#stopping, disposal])
       await this.#applying
     } finally {
       this.#effects = null
+      this.onGone()
     }
   }
 
   #report(what: string, error: unknown): void {
     this.#kernel.logger.error(`Plugin ${this.name} failed to ${what}.`, {
-      error: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+      error: thrownLine(error),
     })
   }
 }
@@ -314,7 +337,8 @@ class PluginContext implements ContextCore {
   plugin(plugin: Plugin): Fiber {
     const { kernel, scope } = this.#parts
     const child = new PluginFiber(kernel, plugin, scope)
-    this.effect(() => child.dispose())
+    const release = this.effect(() => child.dispose())
+    child.onGone = () => void release()
     child.start()
     return child
   }
@@ -323,9 +347,14 @@ class PluginContext implements ContextCore {
     const { kernel, fiber, scope } = this.#parts
     // Whichever goes first, the plugin or the layer, takes the registration with it and frees the other's hold.
     const layer = scope ? kernel.layer(scope) : null
-    const early = fiber.effects().add(undo)
-    if (!layer) return early
-    return layer.add(early)
+    if (!layer) return fiber.effects().add(undo)
+    let release = async (): Promise<void> => {}
+    const early = fiber.effects().add(() => {
+      void release()
+      return undo()
+    })
+    release = layer.add(early)
+    return release
   }
 
   provide<Name extends ServiceName>(name: Name, provider: Services[Name] | ((ctx: Context) => Services[Name])): Undo {

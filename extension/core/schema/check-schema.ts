@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject } from '../../base/json.ts'
+import { isJsonArray, isJsonObject, stringifyJson } from '../../base/json.ts'
 import type { Json, JsonObject } from '../../base/json.ts'
 import { SchemaError } from './schema-error.ts'
 
@@ -76,7 +76,7 @@ function checkObject(schema: JsonObject, path: string): { schema: Json; path: st
   if (!isJsonArray(required as Json)) throw new SchemaError(path, '`required` is a list of property names.')
   for (const name of required as readonly Json[]) {
     if (typeof name !== 'string' || !properties || !Object.hasOwn(properties, name)) {
-      throw new SchemaError(path, `the required property ${JSON.stringify(name)} is not declared.`)
+      throw new SchemaError(path, `the required property ${shown(name)} is not declared.`)
     }
   }
   return Object.keys(properties ?? {}).map((name) => ({ schema: (properties as JsonObject)[name] as Json, path: `${path}.${name}` }))
@@ -92,12 +92,18 @@ function checkLiterals(schema: JsonObject, kind: string, path: string): void {
   if (members !== undefined) {
     if (!isJsonArray(members) || members.length === 0) throw new SchemaError(path, '`enum` is a list with at least one value.')
     const odd = members.find((member) => !fits(member))
-    if (odd !== undefined) throw new SchemaError(path, `the enum value ${JSON.stringify(odd)} is not a ${kind}.`)
+    if (odd !== undefined) throw new SchemaError(path, `the enum value ${shown(odd)} is not a ${kind}.`)
   }
   if (!Object.hasOwn(schema, 'const')) return
   const constant = schema['const'] as Json
-  if (!fits(constant)) throw new SchemaError(path, `the const value ${JSON.stringify(constant)} is not a ${kind}.`)
+  if (!fits(constant)) throw new SchemaError(path, `the const value ${shown(constant)} is not a ${kind}.`)
   if (members !== undefined && !members.includes(constant)) {
     throw new SchemaError(path, 'the const value is not a member of `enum`.')
   }
+}
+
+/** Of any depth and size, as long as a message may be. */
+function shown(value: Json): string {
+  const text = stringifyJson(value)
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }

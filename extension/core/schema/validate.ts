@@ -70,7 +70,7 @@ function visitUnion(branches: readonly JsonObject[], task: Visit, place: () => s
 }
 
 function visitItems({ schema, value, path, sink }: Visit, pending: Task[]): void {
-  const schemaOfItem = schema['items'] as JsonObject | undefined
+  const schemaOfItem = own(schema, 'items') as JsonObject | undefined
   if (!schemaOfItem) return
   const items = value as readonly Json[]
   for (let index = items.length - 1; index >= 0; index--) {
@@ -80,8 +80,8 @@ function visitItems({ schema, value, path, sink }: Visit, pending: Task[]): void
 
 function visitProperties({ schema, value, path, sink }: Visit, place: () => string, pending: Task[]): void {
   const object = value as JsonObject
-  const properties = (schema['properties'] ?? {}) as JsonObject
-  for (const name of (schema['required'] ?? []) as readonly string[]) {
+  const properties = (own(schema, 'properties') ?? {}) as JsonObject
+  for (const name of (own(schema, 'required') ?? []) as readonly string[]) {
     if (!Object.hasOwn(object, name) || object[name] === undefined) sink.push(`${place()} lacks the required property "${name}"`)
   }
   const names = Object.keys(object).filter((name) => object[name] !== undefined)
@@ -89,7 +89,7 @@ function visitProperties({ schema, value, path, sink }: Visit, place: () => stri
     const inner: Path = { step: name, parent: path }
     if (Object.hasOwn(properties, name)) {
       pending.push({ schema: properties[name] as JsonObject, value: object[name], path: inner, sink })
-    } else if (schema['additionalProperties'] === false) {
+    } else if (own(schema, 'additionalProperties') === false) {
       pending.push({ close: () => void sink.push(`${placeOf(inner, '')} is not a known property`) })
     }
   }
@@ -138,7 +138,7 @@ function checkLiterals(schema: JsonObject, value: Json, place: () => string, sin
     sink.push(`${place()} must be ${JSON.stringify(schema['const'])}`)
     return
   }
-  const members = schema['enum'] as readonly Json[] | undefined
+  const members = own(schema, 'enum') as readonly Json[] | undefined
   if (members && !members.includes(value)) {
     sink.push(`${place()} must be one of ${members.map((member) => JSON.stringify(member)).join(', ')}`)
   }
@@ -148,8 +148,22 @@ function describe(value: unknown): string {
   if (value === undefined) return 'missing'
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
-  if (typeof value === 'object') return 'an object'
-  return `the ${typeof value} ${JSON.stringify(typeof value === 'string' ? cut(value, 60) : value)}`
+  switch (typeof value) {
+    case 'object':
+      return 'an object'
+    case 'string':
+      return `the string ${JSON.stringify(cut(value, 60))}`
+    case 'number':
+    case 'boolean':
+    case 'bigint':
+      return `the ${typeof value} ${value}`
+    default:
+      // No JSON, but a check never throws.
+      return `a ${typeof value}`
+  }
 }
 
 const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}…` : text)
+
+/** What the schema itself says, whatever its prototype holds. */
+const own = (schema: JsonObject, keyword: string): Json | undefined => (Object.hasOwn(schema, keyword) ? schema[keyword] : undefined)

@@ -1,8 +1,9 @@
 import { assertNever } from '../../base/assert-never.ts'
 import { readCallArguments } from '../../base/call-arguments.ts'
-import { deepFreeze, snapshotJson } from '../../base/json.ts'
+import { deepFreeze, isJsonObject, jsonEquals, snapshotJson, stringifyJson } from '../../base/json.ts'
 import type { Json } from '../../base/json.ts'
 import { isHarnessError } from '../../base/harness-error.ts'
+import { thrownText } from '../../base/thrown-text.ts'
 import type { ToolContent, UserMessage } from '../log/message.ts'
 import type { ApprovalAnswer } from '../policy/approval.ts'
 import type { Agent } from '../session/agent.ts'
@@ -52,6 +53,10 @@ export class StagedCall implements StagedExecution {
   /** Final: policy, wrappers or the pipeline itself failed, so post-execute is skipped. */
   #isFinal = false
   #isTurnConcluded = false
+  /** The body from its start to its end, which never rejects; null before. */
+  #body: Promise<ToolResult> | null = null
+  /** Who put other arguments in the place of the model's, in order. */
+  readonly #rewriters: string[] = []
 
   constructor(registry: ToolRegistry, request: ExecutionRequest) {
     this.#registry = registry
@@ -91,9 +96,9 @@ export class StagedCall implements StagedExecution {
     if (this.#result) return
     const definition = this.#definition
     if (!definition) return this.#settle(failureOf(unknownTool(this.#exec.name)))
-    const violations = definition.validateArguments?.(this.#exec.arguments) ?? []
-    if (violations.length > 0) return this.#settle(failureOf(refusedArguments(this.#exec, violations)))
     try {
+      const violations = definition.validateArguments?.(this.#exec.arguments) ?? []
+      if (violations.length > 0) return this.#settle(failureOf(refusedArguments(this.#exec, violations)))
       const denial = await this.#policy()
       if (denial) return this.#settle(denial)
     } catch (error) {
@@ -105,14 +110,17 @@ export class StagedCall implements StagedExecution {
   async run(): Promise<void> {
     if (this.#result) return
     const { dispatch } = this.#registry
-    const mutable: MutableExecution = { ...this.#exec }
+    const mutable = viewForWrappers(this.#exec)
     try {
-      const result = await dispatch.waterfall('tools/execute', this.#scope, [mutable], () => this.#body(mutable))
+      const result = await dispatch.waterfall('tools/execute', this.#scope, [mutable], () => this.#called(mutable))
+      // A wrapper may answer in its place or fail, but the body that was started is never left alone.
+      await this.#body
       this.#settle(this.#canonical.has(result) ? result : this.#renormalize(result))
     } catch (error) {
+      await this.#body
       this.#end(failureOf(error))
     }
-    if (this.#isAborted() && this.#result && !this.#wasBodyStarted) this.#failLateSuccess(abortedBeforeDispatch())
+    if (this.#isAborted() && !this.#body) this.#failLateSuccess(abortedBeforeDispatch())
     else if (this.#isAborted()) this.#failLateSuccess(aborted())
   }
 
@@ -130,12 +138,12 @@ export class StagedCall implements StagedExecution {
       }
     }
     const final = this.#finalized(this.#outcome())
-    const result = deepFreeze(this.#grounds === undefined ? final : { ...final, policy: this.#grounds })
+    const grounds = snapshotOrNothing(this.#grounds) as PolicyGrounds | undefined
+    const result = deepFreeze(this.#withNotice(grounds === undefined ? final : { ...final, policy: grounds }))
     dispatch.emit('tools/result', this.#scope, [this.#exec, result])
     return result
   }
 
-  #wasBodyStarted = false
   /** The arguments are as the person wrote them when they allowed the call. */
   #isPersons = false
   #grounds: PolicyGrounds | undefined
@@ -145,7 +153,8 @@ export class StagedCall implements StagedExecution {
     const allow = (): Promise<PreExecuteAnswer> => Promise.resolve({ kind: 'allow' })
     const { dispatch } = this.#registry
     let isAllowed = false
-    for (let round = 0; !isAllowed; round += 1) {
+    let rewrites = 0
+    while (!isAllowed) {
       const decision = await dispatch.waterfall('tools/pre-execute', this.#scope, [this.#exec], allow)
       switch (decision.kind) {
         case 'allow':
@@ -156,7 +165,8 @@ export class StagedCall implements StagedExecution {
           this.#grounds = decision.grounds
           return denial(decision.reason, decision.code)
         case 'rewrite': {
-          if (round === MAX_REWRITES) return denial(`The arguments of ${this.#exec.name} were rewritten ${MAX_REWRITES} times and are still not settled, so it did not run.`)
+          if (rewrites === MAX_REWRITES) return denial(`The arguments of ${this.#exec.name} were rewritten ${MAX_REWRITES} times and are still not settled, so it did not run.`)
+          rewrites += 1
           this.#isPersons = false
           const refused = this.#rewrite(decision.arguments, decision.by)
           if (refused) return refused
@@ -173,7 +183,7 @@ export class StagedCall implements StagedExecution {
           const answer = await this.#ask(decision)
           if (answer === null) return null
           if ('isError' in answer) return answer
-          if (answer.arguments === undefined || sameJson(answer.arguments, this.#exec.arguments)) {
+          if (answer.arguments === undefined || jsonEquals(answer.arguments, this.#exec.arguments)) {
             isAllowed = true
             break
           }
@@ -189,8 +199,10 @@ export class StagedCall implements StagedExecution {
     }
     if (this.#isAborted()) return null
     for (const guard of this.#registry.guards(this.#scope)) {
-      const reason = guard(this.#exec)
-      if (reason === undefined) continue
+      const reason: unknown = guard(this.#exec)
+      if (reason === undefined || reason === null) continue
+      // A guard that is async by mistake has not said yes.
+      if (typeof reason !== 'string') throw forgotten(reason, new TypeError('A guard answers at once, with a reason or with nothing.'))
       this.#grounds = { by: 'guard', why: reason }
       return denial(reason)
     }
@@ -206,20 +218,29 @@ export class StagedCall implements StagedExecution {
     } catch (error) {
       return failureOf(argumentsAreNotJson(name, error))
     }
-    const exec = Object.freeze({ ...this.#exec, arguments: next })
     const violations = this.#definition?.validateArguments?.(next) ?? []
     if (violations.length > 0) return failureOf(new ToolError('INVALID_ARGS', `The arguments of ${name} as ${by} changed them are not valid: ${violations.join('; ')}`))
-    this.#exec = exec
+    this.#exec = Object.freeze({ ...this.#exec, arguments: next })
     const place = agent && openStepOf(agent)
-    if (agent && place && exec.parent === undefined)
-      agent.session.append({ type: 'tool/rewritten', ignorable: true, data: { ...place, callId, arguments: JSON.stringify(next), by } })
-    this.#deferred.push({
+    if (agent && place && this.#exec.parent === undefined)
+      agent.session.append({ type: 'tool/rewritten', ignorable: true, data: { ...place, callId, arguments: stringifyJson(next), by } })
+    this.#rewriters.push(by)
+    return null
+  }
+
+  /** The model hears of other arguments than its own, however the call ended. */
+  #withNotice(result: ToolResult): ToolResult {
+    if (this.#rewriters.length === 0) return result
+    const { name, callId, arguments: args } = this.#exec
+    const by = [...new Set(this.#rewriters)].join(', then by ')
+    const end = this.#body ? 'before it ran. It ran with' : 'and it did not run. They were'
+    const notice: UserMessage = {
       id: this.#registry.randomId(),
       role: 'user',
-      content: [{ type: 'text', text: `The arguments of the call ${callId} (${name}) were changed by ${by} before it ran. It ran with: ${JSON.stringify(next)}` }],
+      content: [{ type: 'text', text: `The arguments of the call ${callId} (${name}) were changed by ${by} ${end}: ${stringifyJson(args)}` }],
       source: { kind: 'plugin', plugin: 'tools', form: 'notice', summary: `Arguments of ${name} changed by ${by}`.slice(0, 120) },
-    })
-    return null
+    }
+    return { ...result, additionalContexts: [notice, ...(result.additionalContexts ?? [])] }
   }
 
   async #ask(decision: PreExecuteDecision & { readonly kind: 'ask' }): Promise<ToolFailure | { readonly arguments?: Json } | null> {
@@ -245,12 +266,14 @@ export class StagedCall implements StagedExecution {
     return denial(refusalText(name, answer))
   }
 
-  async #body(mutable: MutableExecution): Promise<ToolResult> {
+  /** The end of the chain of wrappers. */
+  #called(mutable: MutableExecution): Promise<ToolResult> {
     const definition = this.#definition
-    if (!definition) return failureOf(unknownTool(this.#exec.name))
-    const signal = mutable.signal === this.#exec.signal ? mutable.signal : AbortSignal.any([mutable.signal, this.#exec.signal])
-    if (signal.aborted) return failureOf(this.#isAborted() ? abortedBeforeDispatch() : abortReason(signal))
-    this.#wasBodyStarted = true
+    // It may have gone, or have become another, while policy waited for the person.
+    if (!definition || this.#registry.get(this.#exec.name, this.#scope) !== definition) return Promise.resolve(failureOf(unknownTool(this.#exec.name)))
+    const caller = this.#exec.signal
+    const signal = mutable.signal === caller ? caller : AbortSignal.any([mutable.signal, caller])
+    if (signal.aborted) return Promise.resolve(failureOf(this.#isAborted() ? abortedBeforeDispatch() : abortReason(signal)))
     const exec: BodyExecution = Object.freeze({
       ...this.#exec,
       signal,
@@ -258,23 +281,22 @@ export class StagedCall implements StagedExecution {
       concludeTurn: () => void (this.#isTurnConcluded = true),
       progress: (text: string) => this.#request.onProgress?.(text),
     })
-    const result = await this.#normalizedBody(definition, exec)
-    this.#canonical.add(result)
-    return result
+    const body = this.#normalizedBody(definition, exec)
+    // A wrapper that tries again has the earlier body behind it; one that does not wait leaves both to be waited for.
+    const earlier = this.#body
+    this.#body = earlier ? Promise.all([earlier, body]).then(() => body) : body
+    return body
   }
 
   async #normalizedBody(definition: ToolDefinition, exec: BodyExecution): Promise<ToolResult> {
-    let value: unknown
+    let result: ToolResult
     try {
-      value = await definition.execute(exec.arguments, exec)
+      result = this.#success(definition, await definition.execute(exec.arguments, exec))
     } catch (error) {
-      return failureOf(error)
+      result = failureOf(error)
     }
-    try {
-      return this.#success(definition, value)
-    } catch (error) {
-      return failureOf(error)
-    }
+    this.#canonical.add(result)
+    return result
   }
 
   #success(definition: ToolDefinition, raw: unknown): ToolSuccess {
@@ -295,9 +317,10 @@ export class StagedCall implements StagedExecution {
   /** A result that a wrapper made, or took from another call, is held to the same rules. */
   #renormalize(result: ToolResult): ToolResult {
     if (result.isError) {
-      const { error, additionalContexts } = result
+      const { additionalContexts } = result
+      const error = errorFacts(result.error)
       const meta = snapshotOrNothing(result.meta)
-      return { ...failureOf(new Error(error.message)), error, ...(meta !== undefined && { meta }), ...(additionalContexts && { additionalContexts }) }
+      return { isError: true, error, content: errorContent(error.message), ...(meta !== undefined && { meta }), ...(additionalContexts && { additionalContexts }) }
     }
     const definition = this.#stillRegistered()
     const { additionalContexts, concludesTurn } = result
@@ -338,8 +361,8 @@ export class StagedCall implements StagedExecution {
     // To the model there is no such tool, so there is nothing of it to say; a cancelled call is said by its own words.
     if (!this.#finalize || (this.#isCollapsed && !this.#isFinal)) return concluded
     try {
-      const content = this.#finalize(this.#exec, concluded)
-      return content ? { ...concluded, content: contentOf(this.#exec.name, content) } : concluded
+      const content: unknown = this.#finalize(this.#exec, concluded)
+      return content !== undefined && content !== null ? { ...concluded, content: contentOf(this.#exec.name, content) } : concluded
     } catch (error) {
       return failureOf(error)
     }
@@ -370,24 +393,37 @@ export class StagedCall implements StagedExecution {
  * Errors: none, also for a thrown value that cannot be turned into text.
  */
 export function failureOf(thrown: unknown): ToolFailure {
-  const message = textOf(thrown)
-  const meta = thrown instanceof PresentedError ? snapshotOrNothing(thrown.meta) : undefined
+  const message = thrownText(thrown) ?? NO_TEXT
+  const { info, meta } = factsOf(thrown)
   return {
     isError: true,
-    error: { message, ...(isHarnessError(thrown) && { info: { name: thrown.name, code: thrown.code } }) },
-    content: [{ type: 'text', text: `Error: ${message}` }],
+    error: { message, ...(info && { info }) },
+    content: errorContent(message),
     ...(meta !== undefined && { meta }),
   }
 }
 
-function textOf(thrown: unknown): string {
+const NO_TEXT = 'The tool failed with a value that has no text.'
+const errorContent = (message: string): readonly ToolContent[] => [{ type: 'text', text: `Error: ${message}` }]
+
+/** Name and code of our own errors, and what their card shows. None for a value that lets nobody look at it. */
+function factsOf(thrown: unknown): { readonly info?: { readonly name: string; readonly code: string }; readonly meta?: Json } {
   try {
-    const text = thrown instanceof Error ? thrown.message || thrown.name : String(thrown)
-    return typeof text === 'string' ? text : 'The tool failed with a value that has no text.'
+    const info = isHarnessError(thrown) ? { name: wordOf(thrown.name), code: wordOf(thrown.code) } : undefined
+    const meta = thrown instanceof PresentedError ? snapshotOrNothing(thrown.meta) : undefined
+    return { ...(info && { info }), ...(meta !== undefined && { meta }) }
   } catch {
-    // A hostile value may throw while it is turned into text; the call still gets a result.
-    return 'The tool failed with a value that has no text.'
+    // A revoked proxy, say: the failure itself must reach the model.
+    return {}
   }
+}
+
+const wordOf = (value: unknown): string => (typeof value === 'string' ? value : 'UNKNOWN')
+
+/** The failure that a wrapper tells of, as data. */
+function errorFacts({ message, info }: ToolFailure['error']): ToolFailure['error'] {
+  const text = typeof message === 'string' ? message : NO_TEXT
+  return { message: text, ...(info && { info: { name: wordOf(info.name), code: wordOf(info.code) } }) }
 }
 
 function snapshotOrNothing(meta: unknown): Json | undefined {
@@ -404,7 +440,7 @@ function canonicalValue(definition: ToolDefinition, raw: unknown): Json {
   try {
     value = snapshotJson(raw, 'value')
   } catch (error) {
-    throw new ToolError('INVALID_TOOL_OUTPUT', `${definition.name} returned a value that JSON cannot carry: ${textOf(error)}`, { cause: error })
+    throw new ToolError('INVALID_TOOL_OUTPUT', `${definition.name} returned a value that JSON cannot carry: ${thrownText(error) ?? NO_TEXT}`, { cause: error })
   }
   const violations = validate(definition.output.schema, value, 'value')
   if (violations.length > 0) {
@@ -413,13 +449,55 @@ function canonicalValue(definition: ToolDefinition, raw: unknown): Json {
   return value
 }
 
-function contentOf(name: string, content: readonly ToolContent[]): readonly ToolContent[] {
-  return snapshotJson(content, `content of ${name}`) as unknown as readonly ToolContent[]
+/** Errors: `ToolError` for anything but a list of texts and images: the log, the model and the cards rely on it. */
+function contentOf(name: string, content: unknown): readonly ToolContent[] {
+  const copy = snapshotJson(forgotten(content, content), `content of ${name}`)
+  if (!isContent(copy)) throw new ToolError('INVALID_TOOL_OUTPUT', `${name} gave content for the model that is no list of texts and images.`)
+  return copy
 }
 
-/** Contexts go into the log; one that it would refuse fails the call that made it, and no other. */
+function isContent(value: Json | undefined): value is Json & readonly ToolContent[] {
+  return Array.isArray(value) && (value as readonly Json[]).every(isBlock)
+}
+
+function isBlock(block: Json): boolean {
+  if (!isJsonObject(block)) return false
+  if (block['type'] === 'text') return typeof block['text'] === 'string'
+  const { attachment } = block
+  return block['type'] === 'image' && isJsonObject(attachment) && typeof attachment['attachmentId'] === 'string' && typeof attachment['mediaType'] === 'string'
+}
+
+/** Contexts go into the log; one that it, or the next request, could not take fails the call that made it, and no other. */
 const snapshots = (contexts: readonly UserMessage[]): readonly UserMessage[] =>
-  contexts.map((context) => snapshotJson(context, 'context') as unknown as UserMessage)
+  contexts.map((context) => {
+    const copy = snapshotJson(context, 'context')
+    const { id, role, content, source } = isJsonObject(copy) ? copy : {}
+    if (typeof id !== 'string' || role !== 'user' || !isContent(content) || !isJsonObject(source) || typeof source['kind'] !== 'string') {
+      throw new TypeError('A context for the model is a user message: an id, a list of texts and images, and a source.')
+    }
+    return copy as unknown as UserMessage
+  })
+
+/** What should have been at once but is a promise is not waited for; its own failure must not end the process. */
+function forgotten<T>(value: unknown, instead: T): T {
+  if (value instanceof Promise) value.catch(() => {})
+  return instead
+}
+
+/** What wrappers get: everything is fixed but the signal, which can be replaced and never removed. */
+function viewForWrappers(exec: Execution): MutableExecution {
+  let { signal } = exec
+  return Object.freeze({
+    ...exec,
+    get signal() {
+      return signal
+    },
+    set signal(next: AbortSignal) {
+      if (!(next instanceof AbortSignal)) throw new TypeError('The signal of a call can be replaced by another one, never removed.')
+      signal = next
+    },
+  })
+}
 
 function withContexts(result: ToolResult, contexts: readonly UserMessage[]): ToolResult {
   if (contexts.length > 0) return { ...result, additionalContexts: snapshots(contexts) }
@@ -454,8 +532,6 @@ function refusalText(name: string, answer: ApprovalAnswer): string {
   }
 }
 
-const sameJson = (left: Json, right: Json): boolean => JSON.stringify(left) === JSON.stringify(right)
-
 /** Where the agent's log stands; undefined outside a step. */
 function openStepOf({ session }: Agent): { readonly turn: number; readonly step: number } | undefined {
   for (let seq = session.length - 1; seq >= 0; seq -= 1) {
@@ -484,4 +560,4 @@ function refusedArguments({ name, arguments: args }: Execution, violations: read
   return new ToolError('INVALID_ARGS', `The arguments of ${name} cannot be read: the text ${read.problem}. ${next}`)
 }
 const argumentsAreNotJson = (name: string, cause: unknown) =>
-  new ToolError('INVALID_ARGS', `Invalid arguments for ${name}: ${textOf(cause)}`, { cause })
+  new ToolError('INVALID_ARGS', `Invalid arguments for ${name}: ${thrownText(cause) ?? NO_TEXT}`, { cause })

@@ -1,5 +1,4 @@
-import { deepFreeze, snapshotJson } from '../../base/json.ts'
-import type { Json } from '../../base/json.ts'
+import { snapshotJson } from '../../base/json.ts'
 import type { Undo } from '../../base/undo.ts'
 import { everyLayer } from '../kernel/plugin.ts'
 import type { Context, Dispatcher, Plugin, ScopeKey } from '../kernel/plugin.ts'
@@ -7,6 +6,7 @@ import { scopeChain } from '../kernel/scope-chain.ts'
 import type { ToolDeclaration } from '../model/contract.ts'
 import type { Approvals } from '../policy/approval.ts'
 import { checkSchema } from '../schema/check-schema.ts'
+import { schemaSnapshot } from '../schema/compile.ts'
 import { RESERVED_TOOL_NAME, ToolError } from './definition.ts'
 import type { Execution, ExecutionRequest, ToolDefinition } from './definition.ts'
 import { StagedCall } from './pipeline.ts'
@@ -35,7 +35,22 @@ interface Restriction {
   readonly allow: ReadonlySet<string> | null
   readonly deny: ReadonlySet<string> | null
 }
+/** One registration: its own object, so that the same definition registered twice is taken back one by one. */
+interface Entry {
+  readonly definition: ToolDefinition
+  /** What a model is told, as it was when it was registered: detached, so that nobody reaches the definition through it, and frozen, so that it can be shared. */
+  readonly declaration: ToolDeclaration
+  /** Name of the plugin it came from. */
+  readonly group: string
+}
+/** What a scope was shown, with the layers it stood below then: binding a layer anew changes what it inherits. */
+interface Shown {
+  readonly chain: readonly ScopeKey[]
+  readonly declarations: readonly ToolDeclaration[]
+}
 type Guard = (exec: Execution) => string | undefined
+
+const BY_NAME = [UNLISTED_TOOLS] as const
 
 /** All layers of tools. Look-up is nearest first: agent, preset, global. Source: runtime specification 2.2, 4. */
 export class ToolRegistry {
@@ -45,55 +60,49 @@ export class ToolRegistry {
   readonly #order: () => readonly string[]
   /** The order that `#schemas` was made with. */
   #usedOrder: readonly string[] | null = null
-  readonly #layers = new Map<ScopeKey | null, Map<string, ToolDefinition>>()
+  readonly #layers = new Map<ScopeKey | null, Map<string, Entry>>()
   readonly #restrictions = new Map<ScopeKey, Set<Restriction>>()
   readonly #guards = new Map<ScopeKey | null, Set<Guard>>()
   readonly #modes = new Map<ScopeKey, PresentationMode>()
-  readonly #groups = new WeakMap<ToolDefinition, string>()
   /** Projections by layer, thrown away on every change. */
-  #schemas = new WeakMap<object, readonly ToolDeclaration[]>()
+  #schemas = new WeakMap<object, Shown>()
   readonly #globalKey = {}
 
   constructor(options: ToolRegistryOptions, approvals: () => Approvals | undefined) {
     this.dispatch = options.dispatch
     this.randomId = options.randomId
-    this.#order = options.order ?? (() => [UNLISTED_TOOLS])
+    this.#order = options.order ?? (() => BY_NAME)
     this.approvals = approvals
   }
 
   register(definition: ToolDefinition, { scope, group }: { readonly scope: ScopeKey | null; readonly group: string }): Undo {
-    checkDefinition(definition)
-    const layer = this.#layers.get(scope) ?? new Map<string, ToolDefinition>()
-    if (layer.has(definition.name)) {
+    const declaration = declarationFrom(definition)
+    const { name } = declaration
+    const layer = this.#layers.get(scope) ?? new Map<string, Entry>()
+    if (layer.has(name)) {
       throw new ToolError(
         'DUPLICATE_TOOL',
         scope === null
-          ? `A tool named ${definition.name} is registered already. Register it through an agent's own context to shadow it there.`
-          : `A tool named ${definition.name} is registered already in ${scope.label}. Dispose that registration first.`,
+          ? `A tool named ${name} is registered already. Register it through an agent's own context to shadow it there.`
+          : `A tool named ${name} is registered already in ${scope.label}. Dispose that registration first.`,
       )
     }
-    this.#layers.set(scope, layer.set(definition.name, definition))
-    this.#groups.set(definition, group)
-    const remove = (): boolean => {
-      if (this.#layers.get(scope)?.get(definition.name) !== definition) return false
-      layer.delete(definition.name)
+    const entry: Entry = { definition, declaration, group }
+    this.#layers.set(scope, layer.set(name, entry))
+    return this.#published(() => {
+      if (layer.get(name) !== entry) return false
+      layer.delete(name)
       if (layer.size === 0) this.#layers.delete(scope)
       return true
-    }
-    this.#publish(() => void remove())
-    return () => {
-      if (remove()) this.#announce()
-    }
+    })
   }
 
   presentAs(mode: PresentationMode, scope: ScopeKey | null): Undo {
     if (scope === null) throw new ToolError('INVALID_RESTRICTION', 'Only a scoped context may declare how tools are presented.')
+    if (!MODES.includes(mode)) throw new ToolError('INVALID_RESTRICTION', `Tools are presented as one of ${MODES.join(', ')}.`)
     if (this.#modes.has(scope)) throw new ToolError('INVALID_RESTRICTION', `${scope.label} declares a presentation mode already.`)
     this.#modes.set(scope, mode)
-    this.#announce()
-    return () => {
-      if (this.#modes.delete(scope)) this.#announce()
-    }
+    return this.#published(() => this.#modes.delete(scope))
   }
 
   restrict(filter: { readonly allow?: readonly string[]; readonly deny?: readonly string[] }, scope: ScopeKey | null): Undo {
@@ -101,12 +110,11 @@ export class ToolRegistry {
     const restriction = this.#compileRestriction(filter, scope)
     const own = this.#restrictions.get(scope) ?? new Set<Restriction>()
     this.#restrictions.set(scope, own.add(restriction))
-    this.#announce()
-    return () => {
-      if (!own.delete(restriction)) return
+    return this.#published(() => {
+      if (!own.delete(restriction)) return false
       if (own.size === 0) this.#restrictions.delete(scope)
-      this.#announce()
-    }
+      return true
+    })
   }
 
   guard(check: Guard, scope: ScopeKey | null): Undo {
@@ -121,6 +129,14 @@ export class ToolRegistry {
   }
 
   get(name: string, scope: ScopeKey | null): ToolDefinition | undefined {
+    return this.#entry(name, scope)?.definition
+  }
+
+  groupOf(name: string, scope: ScopeKey | null): string | undefined {
+    return this.#entry(name, scope)?.group
+  }
+
+  #entry(name: string, scope: ScopeKey | null): Entry | undefined {
     const nearer: ScopeKey[] = []
     for (const key of [...scopeChain(scope), null]) {
       const found = this.#layers.get(key)?.get(name)
@@ -131,14 +147,13 @@ export class ToolRegistry {
     return undefined
   }
 
-  groupOf(name: string, scope: ScopeKey | null): string | undefined {
-    const definition = this.get(name, scope)
-    return definition && this.#groups.get(definition)
+  list(scope: ScopeKey | null): readonly ToolDefinition[] {
+    return this.#visible(scope).map(({ definition }) => definition)
   }
 
-  list(scope: ScopeKey | null): readonly ToolDefinition[] {
+  #visible(scope: ScopeKey | null): readonly Entry[] {
     const names = new Set([...scopeChain(scope), null].flatMap((key) => [...(this.#layers.get(key)?.keys() ?? [])]))
-    return inOrder([...names].sort(byCodeUnits), this.#order()).flatMap((name) => this.get(name, scope) ?? [])
+    return inOrder([...names].sort(byCodeUnits), this.#order()).flatMap((name) => this.#entry(name, scope) ?? [])
   }
 
   schemas(scope: ScopeKey | null): readonly ToolDeclaration[] {
@@ -148,14 +163,12 @@ export class ToolRegistry {
       this.#usedOrder = order
       this.#schemas = new WeakMap()
     }
+    const chain = scopeChain(scope)
     const known = this.#schemas.get(key)
-    if (known) return known
-    const made = this.list(scope).map(({ name, description, parameters }) =>
-      // Detached, so that nobody can reach the registered definition through it, and frozen, so that it can be shared.
-      deepFreeze({ name, description, parameters: snapshotJson(parameters) as ToolDeclaration['parameters'] }),
-    )
-    this.#schemas.set(key, Object.freeze(made))
-    return made
+    if (known && known.chain.length === chain.length && known.chain.every((layer, index) => layer === chain[index])) return known.declarations
+    const declarations = Object.freeze(this.#visible(scope).map(({ declaration }) => declaration))
+    this.#schemas.set(key, { chain, declarations })
+    return declarations
   }
 
   mode(scope: ScopeKey | null): PresentationMode {
@@ -180,9 +193,19 @@ export class ToolRegistry {
     return new StagedCall(this, request)
   }
 
-  /** Guards that apply at `scope`: global first, then from the farthest layer to the nearest. Read live: a guard may add one. */
+  /** Guards that apply at `scope`: global first, then from the farthest layer to the nearest. A guard that one of them adds, in whichever layer, comes too. */
   *guards(scope: ScopeKey | null): Iterable<Guard> {
-    for (const key of [null, ...[...scopeChain(scope)].reverse()]) yield* this.#guards.get(key) ?? []
+    const seen = new Set<Guard>()
+    for (let known = -1; known < seen.size; ) {
+      known = seen.size
+      for (const key of [null, ...[...scopeChain(scope)].reverse()]) {
+        for (const guard of this.#guards.get(key) ?? []) {
+          if (seen.has(guard)) continue
+          seen.add(guard)
+          yield guard
+        }
+      }
+    }
   }
 
   #admits(layer: ScopeKey, name: string): boolean {
@@ -194,9 +217,10 @@ export class ToolRegistry {
 
   #compileRestriction({ allow, deny }: { readonly allow?: readonly string[]; readonly deny?: readonly string[] }, scope: ScopeKey): Restriction {
     const named = [...(allow ?? []), ...(deny ?? [])]
-    if (named.length === 0) throw new ToolError('INVALID_RESTRICTION', 'A restriction names at least one tool to allow or to deny.')
+    // An empty list beside a filled one would hide everything, or nothing, without saying so.
+    if (named.length === 0 || allow?.length === 0 || deny?.length === 0) throw new ToolError('INVALID_RESTRICTION', 'A restriction names at least one tool to allow or to deny.')
     if (named.includes(RESERVED_TOOL_NAME)) throw new ToolError('INVALID_RESTRICTION', `${RESERVED_TOOL_NAME} cannot be restricted.`)
-    const known = new Set(this.list(scope.parent).map((tool) => tool.name))
+    const known = new Set(this.#visible(scope.parent).map(({ declaration }) => declaration.name))
     const unknown = named.filter((name) => !known.has(name))
     if (unknown.length > 0) {
       throw new ToolError('INVALID_RESTRICTION', `Unknown tools: ${unknown.join(', ')}. Known here: ${[...known].join(', ')}.`)
@@ -204,16 +228,20 @@ export class ToolRegistry {
     return { allow: allow ? new Set(allow) : null, deny: deny ? new Set(deny) : null }
   }
 
-  /** A listener that throws while a registration is published takes it back. */
-  #publish(rollBack: () => void): void {
+  /** Tell of what was just registered. `remove` takes it back and says whether it was still there. A listener that throws takes it back at once. */
+  #published(remove: () => boolean): Undo {
+    const undo = (): void => {
+      if (remove()) this.#announce()
+    }
     this.#schemas = new WeakMap()
     try {
       this.dispatch.emitStrict('tools/change', everyLayer, [])
     } catch (error) {
-      rollBack()
-      this.#schemas = new WeakMap()
+      // Those that heard of it hear that it is gone.
+      undo()
       throw error
     }
+    return undo
   }
 
   #announce(): void {
@@ -289,7 +317,11 @@ class ToolsView implements Tools {
   }
 }
 
-function checkDefinition(definition: ToolDefinition): void {
+const MODES: readonly PresentationMode[] = ['native', 'code', 'both']
+const OPTIONAL_FUNCTIONS = ['validateArguments', 'finalizeContent', 'isConcurrencySafe', 'presentCall', 'presentResult'] as const
+
+/** What a sound definition says to a model from now on: each part read once, so that it cannot become another. */
+function declarationFrom(definition: ToolDefinition): ToolDeclaration {
   const { name, description, parameters, output, timeoutMs } = definition
   if (typeof name !== 'string' || !/^[\w.-]{1,64}$/.test(name)) {
     throw new ToolError('INVALID_DEFINITION', `A tool's name has 1 to 64 letters, digits, dots, dashes or underscores; got ${JSON.stringify(name)}.`)
@@ -299,11 +331,22 @@ function checkDefinition(definition: ToolDefinition): void {
   if (typeof output?.render !== 'function' || typeof output.schema !== 'object' || output.schema === null) {
     throw new ToolError('INVALID_DEFINITION', `${name} needs an output schema and a renderer.`)
   }
+  if (typeof definition.execute !== 'function') throw new ToolError('INVALID_DEFINITION', `${name} needs a body: execute is a function.`)
+  for (const part of OPTIONAL_FUNCTIONS) {
+    if (definition[part] !== undefined && typeof definition[part] !== 'function') throw new ToolError('INVALID_DEFINITION', `${part} of ${name} is a function or left out.`)
+  }
+  if (output.presentationMeta !== undefined && typeof output.presentationMeta !== 'function') {
+    throw new ToolError('INVALID_DEFINITION', `presentationMeta of ${name} is a function or left out.`)
+  }
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
     throw new ToolError('INVALID_DEFINITION', `${name} declares a time-out of ${timeoutMs} ms; it must be positive and finite.`)
   }
-  checkSchema(snapshotJson(parameters, 'parameters') as Readonly<Record<string, Json>>)
-  checkSchema(snapshotJson(output.schema, 'output schema') as Readonly<Record<string, Json>>)
+  const declared = schemaSnapshot(parameters, 'parameters')
+  checkSchema(declared)
+  // Models call with an object of named arguments; a provider refuses every request that declares anything else.
+  if (declared['type'] !== 'object') throw new ToolError('UNSUPPORTED_SCHEMA', `The parameters of ${name} are an object: {"type": "object", "properties": …}.`)
+  checkSchema(schemaSnapshot(output.schema, 'output schema'))
+  return Object.freeze({ name, description, parameters: declared })
 }
 
 const byCodeUnits = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
