@@ -310,7 +310,7 @@ export class StagedCall implements StagedExecution {
       isError: false,
       value,
       content,
-      ...(meta !== undefined && { meta: snapshotJson(meta, `meta of ${name}`) }),
+      ...(meta !== undefined && { meta: snapshotJson(forgotten(meta, meta), `meta of ${name}`) }),
     }
   }
 
