@@ -19,10 +19,19 @@ export function CompletionList({ onPick }: { readonly onPick: (index: number) =>
   }, [active, items])
   if (items.length === 0) return null
   return (
-    <div class="completions" id={COMPLETIONS_ID} role="listbox" tabIndex={-1} aria-label={completion.kind.value === '/' ? t('Commands') : t('What to refer to')} ref={list}>
+    <div
+      class="completions"
+      id={COMPLETIONS_ID}
+      role="listbox"
+      aria-label={completion.kind.value === '/' ? t('Commands') : t('What to refer to')}
+      // For those who read by other means than keys and mouse; Tab takes the active line, and a click leaves the focus in the box.
+      tabIndex={0}
+      onMouseDown={(event) => event.preventDefault()}
+      ref={list}
+    >
       {items.map((item, index) => (
         <div
-          key={item.insert}
+          key={`${item.insert} ${item.detail}`}
           id={completionId(index)}
           class={index === active ? 'completion is-active' : 'completion'}
           role="option"

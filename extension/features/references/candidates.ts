@@ -139,13 +139,15 @@ function shortId(id: string, all: readonly { readonly id: string }[]): string {
 async function symbolCandidates({ facts, isSecret, maxResults, shown }: CandidateNeeds, query: string, { cwd, signal }: ReferencePlace): Promise<readonly ReferenceCandidate[]> {
   if (query.length < SYMBOLS_SHOWN_FROM) return []
   const symbols = await facts.symbols(query, signal)
-  return symbols
-    .filter(({ path }) => !isSecret(path))
-    .slice(0, maxResults())
-    .map(({ name, kind, path, startLine }) => {
-      const plain = name.replace(/\(.*$/, '')
-      return { kind: 'symbol', name, symbolKind: kind, path: `${shown(path, cwd)}:${startLine}`, insert: /[\s"'`,;)\]}>]/.test(plain) ? `@symbol:"${plain}"` : `@symbol:${plain}` }
-    })
+  const byInsert = new Map<string, ReferenceCandidate>()
+  for (const { name, kind, path, startLine } of symbols) {
+    if (isSecret(path)) continue
+    const plain = name.replace(/\(.*$/, '')
+    const insert = /[\s"'`,;)\]}>]/.test(plain) ? `@symbol:"${plain}"` : `@symbol:${plain}`
+    // A name says no place: the message gets the first, and is told where the others are.
+    if (!byInsert.has(insert)) byInsert.set(insert, { kind: 'symbol', name, symbolKind: kind, path: `${shown(path, cwd)}:${startLine}`, insert })
+  }
+  return [...byInsert.values()].slice(0, maxResults())
 }
 
 /** The folder of the session and the window's others, none twice and none within another. */

@@ -64,7 +64,8 @@ export class VscodeEditorFacts implements EditorFacts {
       if (isMeant) ranged += 1
       const range = isMeant ? await wholeRange(symbol) : symbol.location.range
       signal.throwIfAborted()
-      facts.push({ name: symbol.name, kind: kinds[symbol.kind] ?? 'misc', path: pathOf(symbol.location.uri), startLine: range.start.line + 1, endLine: range.end.line + 1 })
+      // TypeScript marks functions so.
+      facts.push({ name: symbol.name.replace(/\(\)$/, ''), kind: kinds[symbol.kind] ?? 'misc', path: pathOf(symbol.location.uri), startLine: range.start.line + 1, endLine: range.end.line + 1 })
     }
     return facts
   }

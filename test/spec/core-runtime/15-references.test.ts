@@ -224,8 +224,8 @@ describe('a symbol', () => {
     const { content } = await start({ facts: withSymbols({ ...parse, name: 'other' }) })
     await expect(content('@symbol:parseDate')).rejects.toMatchObject({ code: 'NOT_FOUND', message: expect.stringContaining('@symbol:parseDate') })
   })
-  it('is offered with its kind and its place', async () => {
-    const { candidates } = await start({ facts: withSymbols({ ...parse, path: 'a.ts' }) })
+  it('is offered with its kind and its place, each name once', async () => {
+    const { candidates } = await start({ facts: withSymbols({ ...parse, path: 'a.ts' }, { ...parse, path: 'b.ts' }) })
     expect(await candidates('symbol:pars')).toEqual([{ kind: 'symbol', name: 'parseDate', symbolKind: 'function', path: 'a.ts:2', insert: '@symbol:parseDate' }])
   })
 })
