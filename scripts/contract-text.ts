@@ -51,6 +51,7 @@ function eventRows(): string[][] {
       ...(rules.isIgnorable === true ? ['ignorable'] : []),
       ...(rules.opens === undefined ? [] : [`opens ${rules.opens.name}`]),
       ...(rules.closes === undefined ? [] : [`closes ${rules.closes.name}`]),
+      ...(rules.within === undefined ? [] : [`within ${rules.within.name}`]),
     ]
     const fields = Object.entries(rules.fields ?? {}).map(([name, kind]) => (kind.endsWith('?') ? `${name}?` : name))
     return [`\`${type}\``, rules.inside ?? 'anywhere', marks.join(', '), fields.join(', ')]

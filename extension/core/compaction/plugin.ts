@@ -8,13 +8,14 @@ import type { Context, Dispatcher, PointListener, Plugin } from '../kernel/plugi
 import { failureFrom } from '../loop/failure.ts'
 import { ModelFacts } from '../loop/request.ts'
 import type {} from '../loop/points.ts'
+import { ModelError } from '../model/contract.ts'
 import type { CallConfiguration, ModelInfo } from '../model/contract.ts'
 import { estimateMessageTokens } from '../model/token-estimate.ts'
 import type { Agent } from '../session/agent.ts'
 import { AgentError } from '../session/agent.ts'
 import { settings as specs } from '../settings/specs.ts'
 import { makeRoom, type CompactionRun, type CompactorParts } from './compactor.ts'
-import { compactionBusy, CompactionError } from './error.ts'
+import { compactionBusy, CompactionError, summaryFailed } from './error.ts'
 import { policyFor, roomFor, type CompactionPolicy } from './policy.ts'
 import type { Compaction, CompactionOutcome } from './service.ts'
 import { pressureOf } from './situation.ts'
@@ -123,7 +124,8 @@ class CompactionDriver implements Compaction {
         return outcome
       })
     } catch (error) {
-      throw isErrorOf(AgentError, error, 'BUSY') ? compactionBusy(error) : error
+      if (isErrorOf(AgentError, error, 'BUSY')) throw compactionBusy(error)
+      throw error instanceof ModelError ? summaryFailed(error.message, error) : error
     }
   }
 
