@@ -84,7 +84,7 @@ function TitleInput({ session, onEnd }: { readonly session: SessionView; readonl
       aria-label={t('Title of this session')}
       dir="auto"
       defaultValue={session.title}
-      maxLength={200}
+      maxLength={80}
       ref={input}
       onBlur={({ currentTarget }) => end(currentTarget.value)}
       onKeyDown={(event) => {

@@ -155,7 +155,7 @@ function RenameRow({ item, onEnd }: { readonly item: SessionListItem; readonly o
         ref={input}
         dir="auto"
         defaultValue={item.title}
-        maxLength={200}
+        maxLength={80}
         aria-label={t('Title of this session')}
         onKeyDown={(event) => {
           if (event.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
