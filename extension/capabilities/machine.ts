@@ -1,3 +1,10 @@
+/** A value that goes with a piece of work through all it awaits and starts, whatever else runs meanwhile. */
+export interface Carrier<T> {
+  run<Result>(value: T, work: () => Result): Result
+  /** Undefined outside of any work. */
+  current(): T | undefined
+}
+
 /** Facts about the machine that tools and the prompt need; fixed for the life of the host. */
 export interface Machine {
   readonly platform: 'linux' | 'darwin' | 'win32'
@@ -12,4 +19,5 @@ export interface Machine {
   /** Fresh random identifier, 128 bits, lower-case hex. */
   randomId(): string
   sha256(bytes: Uint8Array | string): string
+  createCarrier<T>(): Carrier<T>
 }

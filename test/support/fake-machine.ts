@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash } from 'node:crypto'
 import type { Machine } from '../../extension/capabilities/machine.ts'
 
@@ -14,6 +15,10 @@ export function createFakeMachine(facts: Partial<Machine> = {}): Machine {
     pwsh: null,
     randomId: () => (++count).toString(16).padStart(32, '0'),
     sha256: (bytes) => createHash('sha256').update(bytes).digest('hex'),
+    createCarrier: <T>() => {
+      const storage = new AsyncLocalStorage<T>()
+      return { run: <Result>(value: T, work: () => Result) => storage.run(value, work), current: () => storage.getStore() }
+    },
     ...facts,
   }
 }

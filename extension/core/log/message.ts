@@ -79,7 +79,7 @@ export interface UserSources {
   plugin: {
     readonly plugin: string
     readonly form?: 'instructions' | 'catalog' | 'snapshot' | 'notice' | 'relay' | 'recall'
-    /** Of a notice, at most 120 characters. */
+    /** Of a notice, at most 120 characters: `noticeSummary` cuts, the log refuses more. */
     readonly summary?: string
     /** Of a snapshot. */
     readonly sections?: readonly string[]

@@ -1,12 +1,15 @@
 import { deepFreeze, snapshotJson } from '../../base/json.ts'
+import type { Carrier } from '../../capabilities/machine.ts'
 import type { CancelCause, InboxTarget, SessionEvent, TurnEndReason } from '../log/event.ts'
 import type { UserMessage } from '../log/message.ts'
+import { summaryProblem } from '../log/notice.ts'
 import type { ScopeKey } from '../kernel/plugin.ts'
 import { RuntimeContextWatch } from '../prompt/runtime-context.ts'
 import { AgentError } from '../session/agent.ts'
 import type { Agent } from '../session/agent.ts'
 import { Inbox, inboxFrom } from '../session/inbox.ts'
 import type { Session } from '../session/session.ts'
+import { brokenRule } from '../session/session-error.ts'
 import { AgentLog } from './agent-log.ts'
 import { CallIds, callsOf } from './answer.ts'
 import { DurableBarrier } from './durable-barrier.ts'
@@ -21,9 +24,11 @@ export interface LiveAgentParts {
   readonly scope: ScopeKey
   readonly loop: LoopServices
   readonly options: AgentOptions
+  /** Names the agent to whatever its work reaches. */
+  readonly work: Carrier<Agent>
   readonly owner?: Agent
   /** Everything that goes with the agent, once it is idle. */
-  readonly tearDown: (agent: Agent) => Promise<void>
+  readonly tearDown: (agent: LiveAgent) => Promise<void>
 }
 
 /**
@@ -38,6 +43,7 @@ export class LiveAgent implements Agent {
   readonly owner?: Agent
   options: AgentOptions
   readonly #loop: LoopServices
+  readonly #work: Carrier<Agent>
   readonly #log: AgentLog
   readonly #inbox: Inbox
   /** What all turns share. */
@@ -56,13 +62,14 @@ export class LiveAgent implements Agent {
   #isContinuation = false
   #disposal: Promise<void> | null = null
 
-  constructor({ session, scope, loop, options, owner, tearDown }: LiveAgentParts) {
+  constructor({ session, scope, loop, options, work, owner, tearDown }: LiveAgentParts) {
     this.id = session.id
     this.session = session
     this.scope = scope
     this.options = options
     if (owner) this.owner = owner
     this.#loop = loop
+    this.#work = work
     this.#tearDown = tearDown
     this.#log = new AgentLog(session, (error) => this.#report('An inbox change could not be logged.', error))
     const events = session.milestones()
@@ -99,6 +106,8 @@ export class LiveAgent implements Agent {
   send(message: UserMessage, target: InboxTarget, wakeup: boolean): void {
     this.#assertLive()
     const kept = snapshotOf(message, 'message')
+    const problem = summaryProblem(kept)
+    if (problem !== null) throw brokenRule('envelope', 'user/message', problem)
     // The turn that was cancelled takes no more steps: what should wake it begins a turn of its own.
     const isLate = wakeup && this.#run !== null && this.#cancellation.signal.aborted
     this.#inbox.insert(isLate ? 'next-turn' : target, kept)
@@ -155,7 +164,7 @@ export class LiveAgent implements Agent {
     const controller = new AbortController()
     this.#maintenance = { done, controller }
     try {
-      return await task(controller.signal)
+      return await this.#work.run(this, () => task(controller.signal))
     } finally {
       this.#maintenance = null
       resolve()
@@ -179,14 +188,14 @@ export class LiveAgent implements Agent {
   #wake(): void {
     if (this.isDisposed) return
     if (this.#run ? this.#isEnding || this.#cancellation.signal.aborted : this.#maintenance) {
-      this.#isWakeWanted = true
+      this.#isWakeWanted = !this.#cancellation.isForGood
       return
     }
     if (this.#run) return
     this.#isWakeWanted = false
     this.#cancellation = new Cancellation()
     // Not at once: whoever wakes the agent may stand inside an observer of the log, where no turn can begin.
-    this.#run = Promise.resolve().then(() => this.#runTurns())
+    this.#run = Promise.resolve().then(() => this.#work.run(this, () => this.#runTurns()))
     this.#loop.dispatch.emit('agent/status', this.scope, [this, 'running'])
   }
 
@@ -274,6 +283,10 @@ class Cancellation {
   }
   get cause(): CancelCause {
     return this.#cause
+  }
+  /** The agent is going: nothing that comes now begins a turn. */
+  get isForGood(): boolean {
+    return this.signal.aborted && this.#cause.kind === 'disposed'
   }
   /** Of several cancels, one that clears the inbox is enough. */
   get keepsInbox(): boolean {

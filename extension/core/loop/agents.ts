@@ -1,7 +1,7 @@
 import type { BlobStore } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Logger } from '../../capabilities/logger.ts'
-import type { Machine } from '../../capabilities/machine.ts'
+import type { Carrier, Machine } from '../../capabilities/machine.ts'
 import { everyLayer } from '../kernel/plugin.ts'
 import type { Context, Kernel, Plugin } from '../kernel/plugin.ts'
 import type { SessionEvent } from '../log/event.ts'
@@ -21,7 +21,7 @@ export interface AgentsOptions {
   readonly kernel: Kernel
   readonly clock: Clock
   readonly logger: Logger
-  readonly machine: Pick<Machine, 'randomId'>
+  readonly machine: Pick<Machine, 'randomId' | 'createCarrier'>
   readonly blobs: Pick<BlobStore, 'getAttachment'>
 }
 
@@ -51,13 +51,17 @@ class LiveAgents implements Agents {
   readonly #ctx: Context
   readonly #kernel: Kernel
   readonly #loop: LoopServices
+  readonly #work: Carrier<Agent>
   readonly #live = new Map<string, { readonly agent: LiveAgent; preset: string }>()
+  /** Agents that are gone and whose sessions are still being written to the end. */
+  readonly #leaving = new Map<string, LiveAgent>()
   /** Sessions on their way to an agent, so that two that ask get the same one. */
   readonly #resuming = new Map<string, Promise<Agent>>()
 
   constructor(ctx: Context, { kernel, clock, logger, machine, blobs }: AgentsOptions) {
     this.#ctx = ctx
     this.#kernel = kernel
+    this.#work = machine.createCarrier()
     this.#loop = {
       dispatch: kernel.dispatch,
       clock,
@@ -108,7 +112,7 @@ class LiveAgents implements Agents {
   async #resume(sessionId: string, setUp: AgentSetUp | undefined): Promise<Agent> {
     await this.#ctx.presets.discover()
     // It gives its log back first.
-    await this.#live.get(sessionId)?.agent.dispose()
+    await (this.#live.get(sessionId)?.agent ?? this.#leaving.get(sessionId))?.dispose()
     const session = await this.#ctx.sessions.open(sessionId)
     const events = session.milestones()
     const preset = this.#usablePreset(effectivePreset(session, events) ?? this.#ctx.presets.defaultId())
@@ -121,6 +125,10 @@ class LiveAgents implements Agents {
 
   list(): readonly Agent[] {
     return [...this.#live.values()].map(({ agent }) => agent)
+  }
+
+  initiator(): Agent | undefined {
+    return this.#work.current()
   }
 
   configure(sessionId: string, options: AgentOptions): void {
@@ -156,7 +164,7 @@ class LiveAgents implements Agents {
 
   async dispose(): Promise<void> {
     await Promise.allSettled(this.#resuming.values())
-    await Promise.all(this.list().map((agent) => agent.dispose()))
+    await Promise.all([...this.list(), ...this.#leaving.values()].map((agent) => agent.dispose()))
   }
 
   /** Nobody hears of an agent before it is complete, and a veto takes everything back. */
@@ -171,6 +179,7 @@ class LiveAgents implements Agents {
         scope,
         loop: this.#loop,
         options,
+        work: this.#work,
         ...(owner && { owner }),
         tearDown: (gone) => this.#tearDown(gone),
       })
@@ -179,7 +188,10 @@ class LiveAgents implements Agents {
       dispatch.emitStrict('agent/created', scope, [agent])
     } catch (error) {
       if (agent) await agent.dispose()
-      else await this.#release(session, scope)
+      else {
+        await this.#contained(session.id, this.#kernel.disposeScope(scope))
+        await this.#detach(session)
+      }
       throw error
     }
     dispatch.emit('agent/session-start', scope, [agent, source])
@@ -192,22 +204,24 @@ class LiveAgents implements Agents {
     return isOwners ? owner.scope.parent : this.#ctx.presets.scopeOf(preset)
   }
 
-  async #tearDown(agent: Agent): Promise<void> {
+  /** What it works with, its layer, itself, its session: each goes when what builds on it has gone. */
+  async #tearDown(agent: LiveAgent): Promise<void> {
     const { dispatch } = this.#kernel
     const wasPublished = this.#live.get(agent.id)?.agent === agent
-    if (wasPublished) {
-      await this.#contained(agent.id, dispatch.parallel('agent/disposing', agent.scope, [agent]))
-      dispatch.emit('agent/disposed', agent.scope, [agent])
-    }
+    if (wasPublished) await this.#contained(agent.id, dispatch.parallel('agent/disposing', agent.scope, [agent]))
+    await this.#contained(agent.id, this.#kernel.disposeScope(agent.scope))
+    if (!wasPublished) return this.#detach(agent.session)
+    this.#leaving.set(agent.id, agent)
+    this.#live.delete(agent.id)
+    dispatch.emit('agent/disposed', agent.scope, [agent])
     try {
-      await this.#release(agent.session, agent.scope)
+      await this.#detach(agent.session)
     } finally {
-      if (wasPublished) this.#live.delete(agent.id)
+      this.#leaving.delete(agent.id)
     }
   }
 
-  async #release(session: Session, scope: Agent['scope']): Promise<void> {
-    await this.#contained(session.id, this.#kernel.disposeScope(scope))
+  async #detach(session: Session): Promise<void> {
     await this.#contained(session.id, session.close())
     this.#ctx.sessions.bindScope(session.id, null)
   }

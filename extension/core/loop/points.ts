@@ -76,6 +76,8 @@ export interface Agents {
   resume(sessionId: string, setUp?: AgentSetUp): Promise<Agent>
   live(sessionId: string): Agent | undefined
   list(): readonly Agent[]
+  /** The agent whose turn or maintenance the caller runs in, through all that it awaits. Undefined in work that no agent began. */
+  initiator(): Agent | undefined
   /** Model, effort and limits for the next request, in the place of all earlier ones. Errors: `RangeError` for a bad `maxTokens`. */
   configure(sessionId: string, options: AgentOptions): void
   optionsOf(sessionId: string): AgentOptions

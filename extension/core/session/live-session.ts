@@ -7,7 +7,8 @@ import { ChunkPacker, isRow, type ChunkRow } from '../log/chunk-rows.ts'
 import type { EventDraft, EventType, SessionEvent, SessionHeader } from '../log/event.ts'
 import type { EventTypes } from '../log/event-types.ts'
 import { linkProblem, payloadProblem } from '../log/parse-event.ts'
-import type { Message } from '../log/message.ts'
+import type { Message, UserMessage } from '../log/message.ts'
+import { summaryProblem } from '../log/notice.ts'
 import type { ProjectionSnapshot } from '../projections/projection.ts'
 import type { Changes, SessionFold } from '../projections/registry.ts'
 import type { DerivedLog } from './derived-log.ts'
@@ -161,6 +162,8 @@ export class LiveSession implements Session {
     if (problem !== null) throw brokenRule('envelope', type, problem)
     // The parts were copied from a draft of this type and checked.
     const event = Object.freeze(fields) as unknown as SessionEvent
+    const tooLong = messagesIn(event).map(summaryProblem).find((found) => found !== null)
+    if (tooLong !== undefined) throw brokenRule('envelope', type, tooLong)
     const violation = log.violation(event)
     if (violation !== null) throw brokenRule(violation.rule, type, violation.problem)
     return event
@@ -224,6 +227,12 @@ export class LiveSession implements Session {
     this.#cancelWriteBehind = null
     this.#parts.onAccessLost(this)
   }
+}
+
+/** What a writer puts in for a model, now or later. */
+function messagesIn(event: SessionEvent): readonly UserMessage[] {
+  if (event.type === 'user/message') return [event.data]
+  return event.type === 'agent/inbox/spliced' ? event.data.inserted : []
 }
 
 function snapshot(value: unknown, root: string): Json {

@@ -5,6 +5,7 @@ import type { Json } from '../../base/json.ts'
 import { isHarnessError } from '../../base/harness-error.ts'
 import { thrownText } from '../../base/thrown-text.ts'
 import type { ToolContent, UserMessage } from '../log/message.ts'
+import { noticeSummary, summaryProblem } from '../log/notice.ts'
 import type { ApprovalAnswer } from '../policy/approval.ts'
 import type { Agent } from '../session/agent.ts'
 import { validate } from '../schema/validate.ts'
@@ -238,7 +239,7 @@ export class StagedCall implements StagedExecution {
       id: this.#registry.randomId(),
       role: 'user',
       content: [{ type: 'text', text: `The arguments of the call ${callId} (${name}) were changed by ${by} ${end}: ${stringifyJson(args)}` }],
-      source: { kind: 'plugin', plugin: 'tools', form: 'notice', summary: `Arguments of ${name} changed by ${by}`.slice(0, 120) },
+      source: { kind: 'plugin', plugin: 'tools', form: 'notice', summary: noticeSummary(`Arguments of ${name} changed by ${by}`) },
     }
     return { ...result, additionalContexts: [notice, ...(result.additionalContexts ?? [])] }
   }
@@ -475,7 +476,10 @@ const snapshots = (contexts: readonly UserMessage[]): readonly UserMessage[] =>
     if (typeof id !== 'string' || role !== 'user' || !isContent(content) || !isJsonObject(source) || typeof source['kind'] !== 'string') {
       throw new TypeError('A context for the model is a user message: an id, a list of texts and images, and a source.')
     }
-    return copy as unknown as UserMessage
+    const message = copy as unknown as UserMessage
+    const problem = summaryProblem(message)
+    if (problem !== null) throw new RangeError(`A context for the model cannot be told: ${problem}.`)
+    return message
   })
 
 /** What should have been at once but is a promise is not waited for; its own failure must not end the process. */

@@ -6,6 +6,7 @@ import type { Workspace } from '../../capabilities/workspace.ts'
 import type { Context, Plugin } from '../../core/kernel/plugin.ts'
 import type {} from '../../core/log/event-types.ts'
 import type { UserMessage } from '../../core/log/message.ts'
+import { noticeSummary } from '../../core/log/notice.ts'
 import type {} from '../../core/loop/points.ts'
 import type {} from '../../core/policy/permissions.ts'
 import type { Agent } from '../../core/session/agent.ts'
@@ -61,7 +62,7 @@ function attach(ctx: Context, runner: HookRunner, { machine, logger, workspace }
     id: machine.randomId(),
     role: 'user',
     content: [{ type: 'text', text }],
-    source: { kind: 'plugin', plugin: 'hooks', form, summary: summary.slice(0, 120) },
+    source: { kind: 'plugin', plugin: 'hooks', form, summary: noticeSummary(summary) },
   })
   const contextOf = (outcome: HookOutcome, point: string) => (outcome.context === undefined ? [] : [message(outcome.context, `Context of a ${point} hook`)])
   /** A hook may end the whole turn at any moment of it. */

@@ -1,9 +1,9 @@
 import { fitBytes, utf8Length } from '../../base/text.ts'
 import type { UserMessage } from '../../core/log/message.ts'
+import { noticeSummary } from '../../core/log/notice.ts'
 import type { Job } from './service.ts'
 
 const MAX_NOTICE_BYTES = 2_000
-const MAX_SUMMARY_CHARS = 120
 
 /** Tells the model that a job ended. The id and how to get the output survive any cap; the label gives way. */
 export function endNotice(messageId: string, job: Job, limitBytes = MAX_NOTICE_BYTES): UserMessage {
@@ -28,5 +28,5 @@ const notice = (id: string, text: string, summary: string): UserMessage => ({
   id,
   role: 'user',
   content: [{ type: 'text', text }],
-  source: { kind: 'plugin', plugin: 'jobs', form: 'notice', summary: summary.length <= MAX_SUMMARY_CHARS ? summary : `${summary.slice(0, MAX_SUMMARY_CHARS - 1)}…` },
+  source: { kind: 'plugin', plugin: 'jobs', form: 'notice', summary: noticeSummary(summary) },
 })

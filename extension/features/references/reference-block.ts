@@ -1,5 +1,6 @@
 import { fitBytes } from '../../base/text.ts'
 import type { TextBlock, UserSource } from '../../core/log/message.ts'
+import { noticeSummary } from '../../core/log/notice.ts'
 
 export const REFERENCES_PLUGIN = 'references'
 
@@ -25,6 +26,6 @@ export function referenceBlock({ name, text, maxBytes, more, summary, source }: 
   return {
     type: 'text',
     text: `<reference name=${JSON.stringify(name)}>\n${body}${note}\n</reference>`,
-    source: source ?? { kind: 'plugin', plugin: REFERENCES_PLUGIN, form: 'notice', summary: summary.length > 120 ? `${summary.slice(0, 119)}…` : summary },
+    source: source ?? { kind: 'plugin', plugin: REFERENCES_PLUGIN, form: 'notice', summary: noticeSummary(summary) },
   }
 }

@@ -1,9 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, lstat, realpath } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import type { Machine } from '../../capabilities/machine.ts'
+import type { Carrier, Machine } from '../../capabilities/machine.ts'
 import type { Environment } from './environment.ts'
 
 export interface NodeMachineOptions {
@@ -43,6 +44,7 @@ export async function createNodeMachine(options: NodeMachineOptions = {}): Promi
     pwsh,
     randomId: () => randomBytes(16).toString('hex'),
     sha256: (bytes) => createHash('sha256').update(bytes).digest('hex'),
+    createCarrier,
   }
 }
 
@@ -87,3 +89,8 @@ const isExecutable = (path: string) =>
     () => true,
     () => false,
   )
+
+function createCarrier<T>(): Carrier<T> {
+  const storage = new AsyncLocalStorage<T>()
+  return { run: (value, work) => storage.run(value, work), current: () => storage.getStore() }
+}

@@ -1,6 +1,7 @@
 import { stableStringify } from '../../../base/json.ts'
 import type { Plugin } from '../../kernel/plugin.ts'
 import type { UserMessage } from '../../log/message.ts'
+import { noticeSummary } from '../../log/notice.ts'
 import type {} from '../../loop/points.ts'
 import type { Agent } from '../../session/agent.ts'
 import type { Execution } from '../definition.ts'
@@ -71,5 +72,5 @@ const reminder = (id: string, name: string, count: number, text: string): UserMe
   id,
   role: 'user',
   content: [{ type: 'text', text }],
-  source: { kind: 'plugin', plugin: 'repeat-reminder', form: 'notice', summary: `${name} repeated ${count} times` },
+  source: { kind: 'plugin', plugin: 'repeat-reminder', form: 'notice', summary: noticeSummary(`${name} repeated ${count} times`) },
 })

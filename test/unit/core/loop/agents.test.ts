@@ -86,7 +86,7 @@ describe('creation', () => {
 })
 
 describe('teardown', () => {
-  it('stops the work, then the layer, then tells of agent and session', async () => {
+  it('stops the work, then the layer, then lets the agent and its session go', async () => {
     const rig = createLoopRig({ adapter: hang() })
     const agent = await rig.newAgent()
     agent.followup(prompt('hi'))
@@ -94,7 +94,7 @@ describe('teardown', () => {
     const trace = traced(rig)
     rig.ctx.scoped(agent.scope).effect(() => void trace.push('layer'))
     await agent.dispose()
-    expect(trace).toEqual(['idle', 'agent/disposing true', 'agent/disposed', 'layer', 'session/disposed'])
+    expect(trace).toEqual(['idle', 'agent/disposing true', 'layer', 'agent/disposed', 'session/disposed'])
     expect([rig.agents.list(), rig.store.lines(agent.id).at(-1)]).toEqual([[], expect.objectContaining({ type: 'turn/end' })])
   })
   it('leaves a context that takes no registration', async () => {
