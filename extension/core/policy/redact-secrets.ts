@@ -44,7 +44,7 @@ export function secretRedaction({ sensitivePaths, machine }: { readonly sensitiv
   }
   const cleanerFor = ({ arguments: args }: Pick<Execution, 'arguments'>): Clean => {
     const command = JSON.stringify(args)
-    const isSearch = /\bgit\b.*\bgrep\b/.test(command)
+    const isSearch = command.includes('git') && command.includes('grep')
     return (text) => redactSecrets(withoutSecretDiffs(text, isSecret, { isSearch }))
   }
   return {

@@ -44,7 +44,8 @@ export async function beyondRule({ words, isPrefix }: CommandRule, command: Shel
 async function beyondWord({ guess, source, isPattern }: ShellWord, { isNetwork, isInside, isHostAllowed }: Omit<Reach, 'script'> & { readonly isNetwork: boolean }): Promise<string | null> {
   const host = isNetwork ? undefined : candidates(guess).flatMap(hostsIn).find((name) => !isHostAllowed(name))
   if (host !== undefined) return `it names the host ${host}`
-  if (/^[\w.-]*@?[a-z][a-z0-9+.-]*:/i.test(guess) && hostsIn(guess).length > 0) return null
+  // What stands behind the scheme of an address is no file.
+  if (hostsIn(guess).length > 0 && candidates(guess).some((text) => /^([a-z][a-z0-9+.-]{0,20}:\/\/|[\w.-]{1,100}@)/i.test(text))) return null
   for (const name of candidates(guess)) {
     if (name === '' || hostsIn(name).length > 0) continue
     if (isPattern && /[{]/.test(name) && /(^|[{,])(\/|~|\.\.)/.test(name)) return `\`${source}\` may stand for files outside of the workspace`

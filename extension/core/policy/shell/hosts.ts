@@ -20,7 +20,7 @@ export function hostsOf({ words: [program, ...args] }: ShellCommand): readonly s
 
 /** Hosts that one word names by an address. */
 export function hostsIn(text: string): readonly string[] {
-  const urls = [...text.matchAll(/\b[a-z][a-z0-9+.-]*:\/\/(?:[^\s/@'"]*@)?(\[[0-9a-f:]+\]|[^\s/:?#'"\\]+)/gi)].map(([, host = '']) => host)
+  const urls = [...text.matchAll(/\b[a-z][a-z0-9+.-]{0,20}:\/\/(?:[^\s/@'"]*@)?(\[[0-9a-f:]+\]|[^\s/:?#'"\\]+)/gi)].map(([, host = '']) => host)
   const secure = /^(?:[\w.-]+@)([\w-]+(?:\.[\w-]+)+):/.exec(text)?.[1]
   const device = /^\/dev\/(?:tcp|udp)\/([^/]+)/.exec(text)?.[1]
   return [...urls, secure, device].filter((host) => host !== undefined && host !== '').map((host) => (host ?? '').toLowerCase())
