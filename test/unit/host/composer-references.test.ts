@@ -27,6 +27,33 @@ describe('a message that refers to something', () => {
   })
 })
 
+describe('a queued message that is edited', () => {
+  const image = { type: 'image', attachment: { attachmentId: 'sha256:1', mediaType: 'image/png', bytes: 1 } } as const
+  const source = { kind: 'plugin', plugin: 'references' } as const
+  const beside = { type: 'text', text: '<reference name="selection">\na\n</reference>', source } as const
+  const named = { type: 'text', text: '<reference name="@problems">\nb\n</reference>', source } as const
+  const queued = async () => {
+    const rig = await chatRig()
+    await rig.send('begin')
+    const waiting = { id: 'm9', role: 'user', content: [{ type: 'text', text: 'see @problems' }, image, beside, named], source: { kind: 'user' } } as const
+    Object.assign(rig.agent('s1'), { inbox: { nextTurn: [waiting], nextStep: [] } })
+    return rig
+  }
+
+  it('names anew what its words name, and keeps what was put beside them', async () => {
+    const rig = await queued()
+    await rig.say({ type: 'queue-edit', id: 'm9', text: 'see @changes' })
+    expect(rig.calls.at(-1)).toEqual(['edit', 'm9', [{ type: 'text', text: 'see @changes' }, { type: 'text', text: 'the diff', source }, image, beside]])
+  })
+  it('stays as it was when that cannot be looked up, and the new words come back', async () => {
+    const rig = await queued()
+    await rig.say({ type: 'queue-edit', id: 'm9', text: 'see @terminal' })
+    expect(rig.calls.filter((call) => Array.isArray(call) && call[0] === 'edit')).toEqual([])
+    expect(rig.replies.at(-1)).toEqual({ type: 'insert-text', text: 'see @terminal' })
+    expect(rig.state().notices.map(({ text }) => text)).toContain('@terminal: nothing is selected in a terminal.')
+  })
+})
+
 describe('an image', () => {
   it('waits with the message and goes with it', async () => {
     const rig = await chatRig({ adapters: [seeing] })

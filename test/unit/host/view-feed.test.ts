@@ -215,6 +215,11 @@ describe('messages of a page', () => {
     [{ type: 'open-location', location: { path: '', line: 1 } }],
     [{ type: 'load-older', before: 1.5, count: 1 }],
     [{ type: 'stop', extra: 1 }],
+    [{ type: 'completions', id: '1', kind: '#', query: '' }],
+    [{ type: 'completions', id: '1', kind: '@', query: 'x'.repeat(501) }],
+    [{ type: 'attach-image', id: '1', name: 'a.png', data: [1, 2] }],
+    [{ type: 'mention', uris: Array.from({ length: 101 }, () => 'file:///a') }],
+    [{ type: 'detach' }],
   ])('are refused: %j', (message) => expect(parseViewMessage(message)).toMatchObject({ ok: false, reason: 'malformed' }))
 
   it('are refused by size', () =>
