@@ -1,4 +1,4 @@
-import type { ChatCommand } from './chat-controller.ts'
+import type { ChatCommand } from './chat-commands.ts'
 
 /** What a command of the palette does: something of the chat's controller, or of its pages. */
 export type CommandTarget = { readonly chat: ChatCommand } | { readonly page: 'show' | 'open-in-editor' | 'show-log' }

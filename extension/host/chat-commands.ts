@@ -1,0 +1,166 @@
+import { assertNever } from '../base/assert-never.ts'
+import type { HostMessage } from '../protocol/messages.ts'
+import type { ChatRooms } from './chat-rooms.ts'
+import type { ChatState } from './chat-state.ts'
+
+/** What the palette, the status bar and the keys can ask for. */
+export type ChatCommand =
+  | 'new-session'
+  | 'open-session'
+  | 'rename-session'
+  | 'delete-session'
+  | 'fork-session'
+  | 'rewind-session'
+  | 'archive-session'
+  | 'export-session'
+  | 'import-session'
+  | 'run-command'
+  | 'compact'
+  | 'stop'
+  | 'continue'
+  | 'choose-model'
+  | 'choose-preset'
+  | 'copy-preset'
+  | 'choose-permission'
+  | 'show-permissions'
+  | 'toggle-plan'
+  | 'set-api-key'
+  | 'check-connection'
+  | 'approvals'
+  | 'show-instructions'
+  | 'review-hooks'
+  | 'ask-about-selection'
+  | 'ask-about-terminal'
+  | 'add-files'
+  | 'menu'
+
+/** The commands of the palette, the status bar and the keys. */
+export class ChatCommands {
+  readonly #chat: ChatState
+  readonly #rooms: ChatRooms
+
+  constructor(rooms: ChatRooms) {
+    this.#chat = rooms.chat
+    this.#rooms = rooms
+  }
+
+  async run(command: ChatCommand, paths: readonly string[] = []): Promise<void> {
+    switch (command) {
+      case 'new-session':
+        await this.#rooms.opening.showNothing()
+        await this.#chat.world.editor.showChat()
+        return
+      case 'open-session':
+        await this.#rooms.list.pick()
+        return
+      case 'rename-session':
+        if (this.#chat.shown !== null) await this.#rooms.list.rename(this.#chat.shown.session.id, null)
+        return
+      case 'delete-session':
+        if (this.#chat.shown !== null) await this.#rooms.list.remove(this.#chat.shown.session.id)
+        return
+      case 'fork-session':
+        if (this.#chat.shown !== null) await this.#rooms.actions.fork(this.#chat.shown.session, null)
+        return
+      case 'rewind-session':
+        if (this.#chat.shown !== null) await this.#rooms.actions.rewind(this.#chat.shown.session)
+        return
+      case 'archive-session':
+        if (this.#chat.shown !== null) await this.#rooms.list.archive(this.#chat.shown.session.id, true)
+        return
+      case 'export-session': {
+        const saved = this.#chat.shown === null ? null : await this.#rooms.actions.export(this.#chat.shown.session.id)
+        if (saved !== null) this.#chat.notice('session', 'info', saved)
+        return
+      }
+      case 'import-session':
+        await this.#rooms.actions.import()
+        return
+      case 'run-command':
+        await this.#rooms.sending.pickCommand()
+        return
+      case 'compact': {
+        const problem = this.#chat.blockedBy() ?? (await this.#rooms.sending.runCommand('/compact'))
+        if (problem !== null) this.#chat.notice('command', 'warning', problem)
+        return
+      }
+      case 'stop':
+        this.#rooms.sending.stop()
+        return
+      case 'continue':
+        if (this.#chat.shown?.agent != null) this.#rooms.sending.goOn(this.#chat.shown.agent)
+        return
+      case 'choose-model':
+        await this.#rooms.models.pick()
+        return
+      case 'choose-preset':
+        await this.#rooms.modes.pickPreset()
+        return
+      case 'copy-preset':
+        await this.#rooms.modes.copyPreset()
+        return
+      case 'choose-permission':
+        await this.#rooms.modes.pickPermission()
+        return
+      case 'show-permissions':
+        this.#rooms.modes.showRules(true)
+        return
+      case 'toggle-plan':
+        this.#rooms.modes.togglePlan()
+        return
+      case 'set-api-key':
+        await this.#rooms.models.setKey()
+        return
+      case 'check-connection':
+        await this.#rooms.models.checkConnection()
+        return
+      case 'approvals':
+        await this.#rooms.waiting.pickApproval()
+        return
+      case 'show-instructions':
+        await this.#rooms.configuration.showInstructions()
+        return
+      case 'review-hooks':
+        await this.#rooms.configuration.reviewHooks()
+        return
+      case 'ask-about-selection':
+        await this.#rooms.attachments.attachSelection()
+        return await this.#toChat({ type: 'focus-composer' })
+      case 'ask-about-terminal':
+        return await this.#toChat({ type: 'insert-text', text: '@terminal ' })
+      case 'add-files':
+        return await this.#toChat({ type: 'insert-text', text: paths.length === 0 ? '@' : this.#rooms.attachments.mentions(paths) })
+      case 'menu':
+        await this.#menu()
+        return
+      default:
+        assertNever(command, 'command')
+    }
+  }
+
+  async #toChat(message: HostMessage): Promise<void> {
+    this.#rooms.words.forgetHidden()
+    await this.#chat.world.editor.showChat()
+    this.#rooms.words.say(message)
+  }
+
+  async #menu(): Promise<void> {
+    const { editor, l10n } = this.#chat.world
+    const { t } = l10n
+    const waiting = this.#chat.services.approvals.pending().length
+    const picked = await editor.pick({
+      title: t('Bosun'),
+      items: [
+        { id: 'chat', label: t('Open the chat') },
+        ...(this.#chat.shown?.agent?.status === 'running' ? [{ id: 'stop', label: t('Stop') }] : []),
+        { id: 'new-session', label: t('New session') },
+        ...(waiting > 0 ? [{ id: 'approvals', label: t('Approvals ({count})', { count: waiting }) }] : []),
+        { id: 'open-session', label: t('Sessions…') },
+        { id: 'choose-model', label: t('Choose a model…') },
+        { id: 'check-connection', label: t('Check the connection') },
+      ],
+    })
+    if (picked === 'chat') await editor.showChat()
+    else if (picked !== null) await this.run(picked as ChatCommand)
+  }
+}

@@ -1,0 +1,37 @@
+import type { ChatState } from './chat-state.ts'
+import { createHookReview } from './hook-review.ts'
+import { instructionDocument } from './instruction-document.ts'
+
+/** What the folder brings along for the agent: instruction files to look at, commands that wait for consent. */
+export class ChatConfiguration {
+  readonly #chat: ChatState
+  readonly #hookReview: ReturnType<typeof createHookReview>
+
+  constructor(chat: ChatState) {
+    this.#chat = chat
+    const { editor, l10n } = chat.world
+    this.#hookReview = createHookReview({ hooks: chat.services.hooks, editor, l10n })
+  }
+
+  /** The instruction files of the conversation on screen, or of the one that would begin now. */
+  async showInstructions(): Promise<void> {
+    const { editor, l10n, workspace } = this.#chat.world
+    const session = this.#chat.shown?.session
+    const report = await this.#chat.services.instructions.report(session === undefined ? { cwd: workspace.folders()[0]?.path ?? '' } : { session })
+    await editor.openText({ name: `instructions/${session?.id ?? 'new'}/${l10n.t('Instruction files')}.md`, text: instructionDocument(report, l10n), language: 'markdown' })
+  }
+
+  async reviewHooks(): Promise<void> {
+    const cwd = this.#chat.shown?.session.header.cwd ?? this.#chat.world.workspace.folders()[0]?.path ?? ''
+    if (await this.#hookReview.review(cwd)) this.#chat.notices.close('hooks')
+  }
+
+  /** Commands that the person has not seen wait; the talk goes on without them. */
+  hooksWait(count: number): void {
+    if (count === 0) return this.#chat.notices.close('hooks')
+    const { t } = this.#chat.world.l10n
+    this.#chat.notice('hooks', 'info', t('{count} commands of agent configurations here wait for your consent and do not run.', { count }), [
+      { id: 'review', label: t('Review…'), run: () => this.reviewHooks() },
+    ])
+  }
+}

@@ -1,0 +1,65 @@
+import type { ChatState } from './chat-state.ts'
+import { createPermissionChoice } from './permission-choice.ts'
+import { createPresetChoice } from './preset-choice.ts'
+import { createRulesPage } from './rules-page.ts'
+
+/** How the session works and what it may do: preset, permission mode, planning, and the page of rules. */
+export class ModeChoices {
+  readonly #chat: ChatState
+  readonly #presetChoice: ReturnType<typeof createPresetChoice>
+  readonly #permissionChoice: ReturnType<typeof createPermissionChoice>
+  readonly #rulesPage: ReturnType<typeof createRulesPage>
+
+  constructor(chat: ChatState) {
+    this.#chat = chat
+    const { permissions, plan, presets } = chat.services
+    const { editor, l10n } = chat.world
+    this.#presetChoice = createPresetChoice({ presets, editor, l10n })
+    this.#permissionChoice = createPermissionChoice({ permissions, plan, editor, l10n })
+    this.#rulesPage = createRulesPage({ permissions, l10n })
+  }
+
+  async pickPreset(): Promise<void> {
+    const picked = await this.#presetChoice.pick(this.#chat.preset())
+    if (picked === null) return
+    if ('problem' in picked) return this.#chat.notice('preset', 'warning', picked.problem)
+    if (this.#chat.shown?.agent != null) this.#chat.services.agents.selectPreset(this.#chat.shown.session.id, picked.id)
+    else this.#chat.next = { ...this.#chat.next, preset: picked.id }
+    this.#chat.refresh.composer()
+  }
+
+  async copyPreset(): Promise<void> {
+    const problem = await this.#presetChoice.copy(this.#chat.shown?.session.header.cwd ?? '')
+    if (problem !== null) this.#chat.notice('preset', 'warning', problem)
+    this.#chat.refresh.composer()
+  }
+
+  async pickPermission(): Promise<void> {
+    const picked = await this.#permissionChoice.pick({ mode: this.#chat.permission(), isPlanning: this.#chat.isPlanning() })
+    if (picked === 'rules') this.showRules(true)
+    if (picked === null || picked === 'rules') return
+    if (this.#chat.shown?.agent != null) this.#permissionChoice.apply(this.#chat.shown.agent, picked)
+    else this.#chat.next = { ...this.#chat.next, permission: picked.mode, isPlanning: picked.isPlanning }
+    this.#chat.refresh.composer()
+  }
+
+  togglePlan(): void {
+    if (this.#chat.shown?.agent != null) this.#permissionChoice.togglePlan(this.#chat.shown.agent)
+    else this.#chat.next = { ...this.#chat.next, isPlanning: !this.#chat.next.isPlanning }
+    this.#chat.refresh.composer()
+  }
+
+  showRules(isOpen: boolean): void {
+    this.#chat.model.set('rules', isOpen ? this.#rulesPage.view(this.#chat.shown?.session.id) : null)
+  }
+
+  permissionsChanged(): void {
+    if (this.#chat.model.get('rules') !== null) this.showRules(true)
+    this.#chat.refresh.composer()
+  }
+
+  async revokeRule(id: string): Promise<void> {
+    await this.#rulesPage.revoke(this.#chat.shown?.session.id, id)
+    this.showRules(true)
+  }
+}

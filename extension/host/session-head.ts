@@ -1,0 +1,75 @@
+import { noCost } from '../core/cost/cost-projection.ts'
+import type { Session } from '../core/session/session.ts'
+import type { SessionView } from '../protocol/view-state.ts'
+import { writerOf, type ChatState } from './chat-state.ts'
+import { queueView } from './docks.ts'
+import { statusOf } from './status.ts'
+import { costView, usageLines, windowView } from './usage-view.ts'
+
+/** The head of the session on screen, what waits in its queue, and the status bar. */
+export class SessionHead {
+  readonly #chat: ChatState
+
+  constructor(chat: ChatState) {
+    this.#chat = chat
+  }
+
+  refresh(): void {
+    const shown = this.#chat.shown
+    const waiting = this.#chat.services.approvals.pending().length + this.#chat.services.questions.pending().length
+    const view: SessionView | null =
+      shown === null
+        ? null
+        : {
+            id: shown.session.id,
+            title: this.#chat.titleOf(shown.session),
+            cwd: shown.session.header.cwd ?? '',
+            access: shown.agent === null ? 'read-only' : 'write',
+            ...(shown.agent === null ? { writer: writerOf(shown.session) } : {}),
+            status: this.#chat.stateOf(shown.session.id),
+            usage: shown.transcript.usage,
+            ...this.#usageOf(shown.session),
+          }
+    this.#chat.model.set('session', view)
+    const model = this.#chat.model.get('composer').model
+    const isRunning = this.#chat.services.agents.list().some(({ status }) => status === 'running')
+    this.#chat.world.editor.setStatus(
+      statusOf(
+        {
+          state: waiting > 0 ? 'waiting' : isRunning ? 'running' : 'idle',
+          waiting,
+          model: model?.label ?? null,
+          isScripted: model?.isScripted ?? false,
+          contextShare: view?.contextShare ?? null,
+          details: usageLines(view?.window ?? null, view?.cost ?? null, this.#chat.world.l10n),
+          title: view?.title ?? null,
+        },
+        this.#chat.world.l10n,
+      ),
+    )
+  }
+
+  /** What agents that it started cost in earlier windows is read behind the first look. */
+  countStarted(session: Session): void {
+    this.#chat.services.costs
+      .treeCost(session.id)
+      .then(() => (this.#chat.shown?.session === session ? this.refresh() : undefined))
+      .catch((error: unknown) => this.#chat.logError(error))
+  }
+
+  refreshQueue(): void {
+    const agent = this.#chat.shown?.agent
+    this.#chat.model.set('queue', agent == null ? [] : queueView(agent.inbox))
+  }
+
+  #usageOf(session: Session): Pick<SessionView, 'contextShare' | 'window' | 'cost'> {
+    const { budgets, costs } = this.#chat.services
+    const window = windowView(session.projections().values)
+    const own = costs.ownCost(session.id)?.total ?? noCost
+    return {
+      window,
+      contextShare: window === null || window.windowTokens === null || window.windowTokens <= 0 ? null : Math.min(1, window.usedTokens / window.windowTokens),
+      cost: costView(costs.knownTreeCost(session.id), own, budgets.uses(session), this.#chat.world.l10n),
+    }
+  }
+}
