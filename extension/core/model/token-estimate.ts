@@ -23,6 +23,23 @@ export function estimateRequestTokens(request: {
   return system + tools + request.messages.reduce((sum, message) => sum + estimateMessageTokens(message), 0)
 }
 
+/**
+ * The same estimate for one request after the other of the same talks, at the cost of what is new: a message or a declaration that was
+ * counted is known again as the same object. Only for frozen ones, as a request's are.
+ */
+export function createRequestEstimate(): typeof estimateRequestTokens {
+  const known = new WeakMap<object, number>()
+  const once = <T extends object>(part: T, estimate: (part: T) => number): number => {
+    const tokens = known.get(part) ?? estimate(part)
+    known.set(part, tokens)
+    return tokens
+  }
+  return ({ system, tools, messages }) => {
+    const fixed = once(tools, (declarations) => estimateRequestTokens({ tools: declarations, messages: [] })) + (system === undefined ? 0 : estimateRequestTokens({ system, tools: [], messages: [] }))
+    return messages.reduce((sum, message) => sum + once(message, estimateMessageTokens), fixed)
+  }
+}
+
 /** What the next request fills: what the provider counted for the last one and its answer, and an estimate of what came after. */
 export function projectTokens(lastUsage: Usage, added: readonly Message[]): number {
   const { inputTokens, cacheRead, cacheWrite, outputTokens, reasoning } = lastUsage

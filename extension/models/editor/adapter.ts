@@ -3,8 +3,8 @@ import type { Clock } from '../../capabilities/clock.ts'
 import { EditorModelError, type EditorModel, type EditorModelPart, type EditorModels } from '../../capabilities/editor-models.ts'
 import { ModelError, type ConnectionReport, type Failure, type ModelAdapter, type ModelInfo, type ModelRequest, type StreamChunk } from '../../core/model/contract.ts'
 import { fallbackFacts } from '../../core/model/provider-table.ts'
-import { estimateRequestTokens } from '../../core/model/token-estimate.ts'
-import { editorMessages } from './messages.ts'
+import { createRequestEstimate } from '../../core/model/token-estimate.ts'
+import { createEditorMessages } from './messages.ts'
 
 export const EDITOR_MODELS_ROUTE = 'vscode-lm'
 
@@ -26,6 +26,7 @@ export function createEditorAdapter(parts: EditorAdapterParts): ModelAdapter {
   const { models } = parts
   /** A request asks for no list: one that is gone is told by the editor. */
   const known = new Map<string, EditorModel>()
+  const talk: Talk = { messagesFor: createEditorMessages(), estimate: createRequestEstimate() }
   const list = async () => {
     const listed = await models.list()
     for (const model of listed) known.set(model.id, model)
@@ -40,7 +41,7 @@ export function createEditorAdapter(parts: EditorAdapterParts): ModelAdapter {
     provider: { id: EDITOR_MODELS_ROUTE, name: 'The editor’s models' },
     listModels: async () => (await list()).filter(({ canCallTools }) => canCallTools !== false).map(infoFrom),
     resolveModel: async (model) => infoFrom(await find(model)),
-    stream: (request) => stream(request, parts, find),
+    stream: (request) => stream(request, { ...parts, find, talk }),
     check: (_signal, model) => check(models, model),
   }
 }
@@ -70,14 +71,25 @@ async function check(models: EditorModels, model: string | undefined): Promise<C
   }
 }
 
-async function* stream(request: ModelRequest, parts: EditorAdapterParts, find: (id: string) => Promise<EditorModel>): AsyncGenerator<StreamChunk> {
+/** What a request costs is what was added since the one before. */
+interface Talk {
+  readonly messagesFor: ReturnType<typeof createEditorMessages>
+  readonly estimate: ReturnType<typeof createRequestEstimate>
+}
+
+interface StreamParts extends EditorAdapterParts {
+  readonly find: (id: string) => Promise<EditorModel>
+  readonly talk: Talk
+}
+
+async function* stream(request: ModelRequest, parts: StreamParts): AsyncGenerator<StreamChunk> {
   const { config, tools, signal } = request
   if (config.reasoningEffort !== undefined) {
     const message = `The editor does not say how hard its models can think, so the effort "${config.reasoningEffort}" cannot be asked for. Leave the effort to the model in the model picker.`
     throw new ModelError({ code: 'UNSUPPORTED_REASONING_EFFORT', message })
   }
-  const model = await find(config.model)
-  const messages = await editorMessages(request, model)
+  const model = await parts.find(config.model)
+  const messages = await parts.talk.messagesFor(request, model)
   const silence = createSilenceGuard(signal, parts)
   /** UTF-16 units of each block. */
   const lengths: number[] = []
@@ -103,7 +115,7 @@ async function* stream(request: ModelRequest, parts: EditorAdapterParts, find: (
     silence.end()
   }
   const outputTokens = lengths.reduce((sum, length) => sum + 4 + Math.ceil(length / 4), 4)
-  yield { type: 'usage', usage: { inputTokens: estimateRequestTokens(request), outputTokens, cacheRead: 0, cacheWrite: 0, reasoning: 0, isEstimate: true } }
+  yield { type: 'usage', usage: { inputTokens: parts.talk.estimate(request), outputTokens, cacheRead: 0, cacheWrite: 0, reasoning: 0, isEstimate: true } }
   yield { type: 'finish', reason: { kind: hasCalls ? 'tool-calls' : 'stop' } }
 }
 

@@ -3,20 +3,32 @@ import type { JsonObject } from '../../base/json.ts'
 import type { EditorContent, EditorMessagePart, EditorModel, EditorModelMessage } from '../../capabilities/editor-models.ts'
 import { ModelError, type ImageBlock, type Message, type ModelRequest, type TextBlock } from '../../core/model/contract.ts'
 
+type MessagesFor = (
+  request: Pick<ModelRequest, 'system' | 'messages' | 'loadAttachment'>,
+  model: Pick<EditorModel, 'name' | 'canReadImages'>,
+) => Promise<readonly EditorModelMessage[]>
+
 /**
  * The talk as the editor wants it: the system prompt as the person's first message, the results of one answer's calls
- * together, reasoning left out. The same messages always give the same parts.
+ * together, reasoning left out. The same messages always give the same parts, and an answer is taken apart once.
  *
  * Errors: `ModelError` `UNSUPPORTED_CONTENT` for an image that the model cannot read.
  */
-export async function editorMessages(
-  { system, messages, loadAttachment }: Pick<ModelRequest, 'system' | 'messages' | 'loadAttachment'>,
-  model: Pick<EditorModel, 'name' | 'canReadImages'>,
-): Promise<readonly EditorModelMessage[]> {
+export function createEditorMessages(): MessagesFor {
+  const known = new WeakMap<AssistantMessage, readonly EditorMessagePart[]>()
+  const answerParts = (answer: AssistantMessage) => {
+    const parts = known.get(answer) ?? partsOfAnswer(answer)
+    known.set(answer, parts)
+    return parts
+  }
+  return ({ system, messages, loadAttachment }, model) => editorMessages({ system, messages, sources: { loadAttachment, model, answerParts } })
+}
+
+async function editorMessages({ system, messages, sources }: { readonly system: string | undefined; readonly messages: readonly Message[]; readonly sources: Sources }): Promise<readonly EditorModelMessage[]> {
   const result: EditorModelMessage[] = system === undefined ? [] : [{ role: 'user', parts: [{ type: 'text', text: system }] }]
   let previous: Message | undefined
   for (const message of messages) {
-    const parts = await partsOf(message, { loadAttachment, model })
+    const parts = await partsOf(message, sources)
     const last = result.at(-1)
     if (message.role === 'tool' && previous?.role === 'tool' && last !== undefined) result[result.length - 1] = { ...last, parts: [...last.parts, ...parts] }
     else if (parts.length > 0) result.push({ role: message.role === 'assistant' ? 'assistant' : 'user', parts })
@@ -28,17 +40,17 @@ export async function editorMessages(
 interface Sources {
   readonly loadAttachment: ModelRequest['loadAttachment']
   readonly model: Pick<EditorModel, 'name' | 'canReadImages'>
+  readonly answerParts: (answer: AssistantMessage) => readonly EditorMessagePart[]
 }
+
+type AssistantMessage = Extract<Message, { role: 'assistant' }>
 
 async function partsOf(message: Message, sources: Sources): Promise<readonly EditorMessagePart[]> {
   switch (message.role) {
     case 'user':
       return await contentOf(message.content, sources)
     case 'assistant':
-      return message.content.flatMap((block): readonly EditorMessagePart[] => {
-        if (block.type === 'tool-call') return [{ type: 'call', callId: block.id, name: block.name, input: inputFrom(block.arguments) }]
-        return block.type === 'text' && block.text !== '' ? [{ type: 'text', text: block.text }] : []
-      })
+      return sources.answerParts(message)
     case 'tool': {
       const [{ callId, content }] = message.content
       const parts = await contentOf(content, sources)
@@ -46,6 +58,12 @@ async function partsOf(message: Message, sources: Sources): Promise<readonly Edi
     }
   }
 }
+
+const partsOfAnswer = ({ content }: AssistantMessage): readonly EditorMessagePart[] =>
+  content.flatMap((block): readonly EditorMessagePart[] => {
+    if (block.type === 'tool-call') return [{ type: 'call', callId: block.id, name: block.name, input: inputFrom(block.arguments) }]
+    return block.type === 'text' && block.text !== '' ? [{ type: 'text', text: block.text }] : []
+  })
 
 async function contentOf(blocks: readonly (TextBlock | ImageBlock)[], { loadAttachment, model }: Sources): Promise<readonly EditorContent[]> {
   const parts: EditorContent[] = []

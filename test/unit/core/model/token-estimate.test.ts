@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { estimateMessageTokens, estimateRequestTokens, projectTokens } from '../../../../extension/core/model/token-estimate.ts'
+import { createRequestEstimate, estimateMessageTokens, estimateRequestTokens, projectTokens } from '../../../../extension/core/model/token-estimate.ts'
 import type { Message } from '../../../../extension/core/log/message.ts'
 
 const user = (text: string): Message => ({ id: 'u', role: 'user', content: [{ type: 'text', text }], source: { kind: 'user' } })
@@ -32,6 +32,20 @@ describe('the estimate of tokens', () => {
   it('of a request holds system, tools and messages', () => {
     const tools = [{ name: 'a', description: 'b', parameters: {} }]
     expect(estimateRequestTokens({ system: 'x'.repeat(8), tools, messages: [user('1234')] })).toBe(10 + 4 + Math.ceil(JSON.stringify(tools[0]).length / 4) + 9)
+  })
+
+  it('of one request after the other is the same, and looks at no message twice', () => {
+    const looks: string[] = []
+    const watched = (id: string): Message => {
+      const message = user(`message ${id}`)
+      return Object.defineProperty({ ...message }, 'content', { enumerable: true, get: () => (looks.push(id), message.content) }) as Message
+    }
+    const [tools, first, second] = [[{ name: 'a', description: 'b', parameters: {} }], watched('1'), watched('2')]
+    const estimate = createRequestEstimate()
+    const of = (messages: readonly Message[]) => estimate({ system: 'be brief', tools, messages })
+    const got = [of([first]), of([first, second]), of([first, second])]
+    expect(looks).toEqual(['1', '2'])
+    expect(got).toEqual([[first], [first, second], [first, second]].map((messages) => estimateRequestTokens({ system: 'be brief', tools, messages })))
   })
 
   it('goes on from what the provider counted', () =>
