@@ -1,4 +1,4 @@
-import { snapshotJson } from '../../base/json.ts'
+import { isJsonObject, snapshotJson } from '../../base/json.ts'
 import type { Undo } from '../../base/undo.ts'
 import { everyLayer } from '../kernel/plugin.ts'
 import type { Context, Dispatcher, Plugin, ScopeKey } from '../kernel/plugin.ts'
@@ -182,7 +182,11 @@ export class ToolRegistry {
   executionMode({ name, arguments: raw, agent }: Pick<ExecutionRequest, 'name' | 'arguments' | 'agent'>): 'parallel' | 'exclusive' {
     try {
       const definition = this.get(name, agent?.scope ?? null)
-      return definition?.isConcurrencySafe?.(snapshotJson(raw)) === true ? 'parallel' : 'exclusive'
+      if (definition?.isConcurrencySafe === undefined) return 'exclusive'
+      const args = snapshotJson(raw)
+      const isValid = isJsonObject(args) && (definition.validateArguments?.(args) ?? []).length === 0
+      const answer: unknown = isValid && definition.isConcurrencySafe(args)
+      return answer === true ? 'parallel' : 'exclusive'
     } catch {
       // Arguments that are no JSON or a classifier that fails: the call runs alone, and the pipeline reports what is wrong.
       return 'exclusive'

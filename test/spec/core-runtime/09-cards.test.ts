@@ -1,0 +1,259 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { argumentsFrom } from '../../../extension/base/call-arguments.ts'
+import { fillIn } from '../../../extension/base/fill-in.ts'
+import type { Json } from '../../../extension/base/json.ts'
+import type { SessionEvent } from '../../../extension/core/log/event.ts'
+import type { Agent } from '../../../extension/core/session/agent.ts'
+import type { PresentedResult } from '../../../extension/core/tools/definition.ts'
+import { presentCall, presentResult, type FindPresenters } from '../../../extension/host/present-tool.ts'
+import { createShellTool } from '../../../extension/tools/shell/shell-tool.ts'
+import { pwshDialect } from '../../../extension/tools/shell/shell-dialect.ts'
+import type {} from '../../../extension/features/questions/service.ts'
+import { callTools, createScriptedAdapter, sayText, type ScriptedCall } from '../../support/scripted-adapter.ts'
+import { wholeApplication, type WholeApplication } from '../../support/whole-application.ts'
+
+/* Chapter 9: cards, of the tools as they are shipped and as a view gets them. */
+
+let application: WholeApplication
+beforeAll(async () => {
+  application = await wholeApplication({ settings: { 'model.provider': 'scripted', 'model.name': 'm1' } })
+})
+afterAll(() => application.dispose())
+
+/** The shell of another machine, which this application does not register. */
+const pwsh = createShellTool(pwshDialect, {} as never)
+const shipped: FindPresenters = (name) => (name === 'pwsh' ? pwsh : application.ctx.tools.get(name))
+const l10n = { t: fillIn }
+const text = (words: string): PresentedResult['content'] => [{ type: 'text', text: words }]
+const done = (find: FindPresenters, name: string, args: unknown, result: Partial<PresentedResult> = {}) =>
+  presentResult(find, { name, args: args as Json }, { content: text('said'), isError: false, ...result }, l10n)
+
+const said = text('said')
+const hunk = { oldStart: 2, newStart: 2, oldText: 'b', newText: 'c' }
+const asked = { questions: [{ id: 'q', question: 'Which?', options: [{ label: 'A' }, { label: 'B' }] }, { id: 'r', question: 'Why?' }] }
+const ended = { kind: 'foreground', output: 'out\n', exitCode: 0, signal: null, timedOut: false, aborted: false, durationMs: 5 }
+const shellArgs = { command: 'make\nmake test', description: 'Build it', workdir: 'sub' }
+
+interface Row {
+  readonly tool: string
+  readonly args: object
+  readonly pending: unknown
+  readonly meta?: Json
+  /** With the facts, without them, and of a failure; null is the row of name and arguments. */
+  readonly completed: unknown
+  readonly bare: unknown
+  readonly failed: unknown
+  /** Of no use to this tool. Absent: an empty object. */
+  readonly malformed?: object
+}
+const rows: readonly Row[] = [
+  {
+    tool: 'read', args: { file_path: 'a.ts', offset: 3, limit: 2 }, meta: { path: 'a.ts', offset: 3, lines: [{ number: 3, text: 'x' }], totalLines: 9, lang: 'typescript' },
+    pending: { card: 'generic', title: 'Read a.ts (3 - 4)', kind: 'read', subject: 'a.ts', locations: [{ path: 'a.ts', line: 3 }] },
+    completed: { card: 'read', path: 'a.ts', offset: 3, lines: [{ number: 3, text: 'x' }], totalLines: 9, lang: 'typescript' },
+    bare: null, failed: { card: 'generic', content: said },
+  },
+  {
+    tool: 'write', args: { file_path: 'a', content: 'new' }, meta: { operation: 'update', hunks: [hunk] },
+    pending: { card: 'diff', title: 'Write a', diffs: [{ path: 'a', oldText: null, newText: 'new' }], locations: [{ path: 'a' }] },
+    completed: { card: 'diff', title: 'Wrote a', diffs: [{ path: 'a', ...hunk }] },
+    bare: { card: 'diff', title: 'Wrote a', diffs: [{ path: 'a', oldText: null, newText: 'new' }] }, failed: { card: 'generic', title: 'Write a', content: said },
+  },
+  {
+    tool: 'edit', args: { file_path: 'a', old_string: 'b', new_string: 'c' }, meta: { operation: 'update', hunks: [hunk, { ...hunk, oldText: '' }] },
+    pending: { card: 'diff', title: 'Edit a', diffs: [{ path: 'a', oldText: 'b', newText: 'c' }], locations: [{ path: 'a' }] },
+    completed: { card: 'diff', title: 'Edited a', diffs: [{ path: 'a', ...hunk }, { path: 'a', ...hunk, oldText: null }] },
+    bare: { card: 'generic', title: 'Edit a', content: said }, failed: { card: 'generic', title: 'Edit a', content: said },
+  },
+  {
+    tool: 'glob', args: { pattern: '*.ts', path: 'src' }, meta: { paths: ['src/a.ts'], total: 3, truncated: true },
+    pending: { card: 'generic', title: 'Find *.ts in src', kind: 'search', subject: '*.ts in src' },
+    completed: { card: 'search', shape: 'paths', paths: ['src/a.ts'], total: 3, truncated: true }, bare: null, failed: { card: 'generic', content: said },
+  },
+  {
+    tool: 'grep', args: { pattern: 'x+', path: 'src', include: '*.ts' }, meta: { files: [{ path: 'a', matches: [{ lineNumber: 1, line: 'xx' }] }], total: 1, truncated: false },
+    pending: { card: 'generic', title: 'Search for x+ in src (*.ts)', kind: 'search', subject: 'x+ in src (*.ts)' },
+    completed: { card: 'search', shape: 'matches', files: [{ path: 'a', matches: [{ lineNumber: 1, line: 'xx' }] }], total: 1, truncated: false }, bare: null, failed: { card: 'generic', content: said },
+  },
+  ...['bash', 'pwsh'].map((tool): Row => ({
+    tool, args: shellArgs, meta: ended,
+    pending: { card: 'terminal', title: 'make\nmake test', description: 'Build it', cwd: 'sub' },
+    completed: { card: 'terminal', output: 'out\n', exitCode: 0, durationMs: 5 },
+    bare: { card: 'generic', content: text('```console\nsaid\n```') }, failed: { card: 'generic', content: text('```console\nsaid\n```') },
+  })),
+  {
+    tool: 'bash', args: { ...shellArgs, run_in_background: true }, meta: { kind: 'background', jobId: 'bash-1' },
+    pending: { card: 'generic', title: 'Start in the background: make', kind: 'execute', rawInput: 'make\nmake test', content: text('Build it') },
+    completed: { card: 'generic', content: text('```console\nsaid\n```') }, bare: { card: 'generic', content: text('```console\nsaid\n```') }, failed: { card: 'generic', content: text('```console\nsaid\n```') },
+  },
+  { tool: 'job_list', args: {}, pending: { card: 'generic', title: 'List background jobs', kind: 'read' }, completed: null, bare: null, failed: null, malformed: [] },
+  { tool: 'job_output', args: { job_id: 'bash-1', wait: true }, pending: { card: 'generic', title: 'Wait for bash-1', kind: 'read' }, completed: null, bare: null, failed: null },
+  { tool: 'job_kill', args: { job_id: 'bash-1' }, pending: { card: 'generic', title: 'Stop bash-1', kind: 'execute' }, completed: null, bare: null, failed: null },
+  {
+    tool: 'todo_write', args: { todos: [{ content: 'a', status: 'completed' }, { content: 'b', status: 'pending' }] },
+    pending: { card: 'generic', title: 'Update the task list', kind: 'other', rawInput: [{ content: 'a', status: 'completed' }, { content: 'b', status: 'pending' }] },
+    completed: { card: 'generic', title: 'Updated the task list, 1 of 2 done' }, bare: { card: 'generic', title: 'Updated the task list, 1 of 2 done' }, failed: null,
+  },
+  {
+    tool: 'ask_user_question', args: asked, meta: [{ id: 'q', selected: ['A'] }, { id: 'r', selected: [], custom: 'because' }],
+    pending: { card: 'generic', title: 'Ask 2 questions', kind: 'other', content: [{ type: 'text', text: 'Which?\n- A\n- B' }, { type: 'text', text: 'Why?' }] },
+    completed: { card: 'question', items: [{ question: 'Which?', options: ['A', 'B'], selected: ['A'] }, { question: 'Why?', options: [], selected: [], custom: 'because' }] },
+    bare: null, failed: { card: 'generic', title: 'Question not answered', content: said },
+  },
+]
+
+describe.each(rows)('$tool $args', ({ tool, args, pending, meta, completed, bare, failed, malformed = {} }) => {
+  it('is shown while it waits', () => expect(presentCall(shipped, tool, args as Json)).toEqual(pending))
+  it('is shown when it is done, from its facts', () => expect(done(shipped, tool, args, meta === undefined ? {} : { meta })).toEqual(completed))
+  it('is shown without its facts', () => expect(done(shipped, tool, args)).toEqual(bare))
+  it('is shown when it failed', () => expect(done(shipped, tool, args, { isError: true })).toEqual(failed))
+  it('takes facts of every odd shape for no facts, and never throws', () => {
+    const odd: readonly Json[] = [null, 1, 'x', [], [null], {}, { kind: 'background' }, { operation: 'update', hunks: [{}] }, { paths: [1], total: 1, truncated: false }, { files: [{ path: 'a', matches: [{}] }], total: 1, truncated: false }, { path: 1, offset: 1, lines: [], totalLines: 1 }]
+    for (const facts of odd) expect(done(shipped, tool, args, { meta: facts })).toEqual(bare)
+  })
+  it('has no card for malformed arguments', () => {
+    for (const bad of [malformed, null, 'x', [args], { ...args, ...Object.fromEntries(Object.keys(args).map((key) => [key, { not: 'this' }])) }]) {
+      if (tool === 'job_list' && !Array.isArray(bad) && typeof bad === 'object' && bad !== null) continue
+      expect([presentCall(shipped, tool, bad as Json), done(shipped, tool, bad, meta === undefined ? {} : { meta })]).toEqual([null, null])
+    }
+  })
+  it('is the same each time, and changes neither arguments nor facts', () => {
+    const frozen = deepFrozen({ args, meta: meta ?? null }) as { args: Json; meta: Json }
+    const twice = () => [presentCall(shipped, tool, frozen.args), done(shipped, tool, frozen.args, meta === undefined ? {} : { meta: frozen.meta })]
+    expect(twice()).toEqual(twice())
+  })
+})
+
+it('every tool there is has its row above', () => {
+  expect(application.ctx.tools.list().map(({ name }) => name).filter((name) => !rows.some(({ tool }) => tool === name))).toEqual([])
+})
+
+describe('a terminal', () => {
+  const facts: readonly (readonly [string, object, object])[] = [
+    ['ended by a signal', { exitCode: null, signal: 'SIGKILL' }, { signal: 'SIGKILL' }],
+    ['out of time', { exitCode: null, signal: 'SIGTERM', timedOut: true, logPath: '/l' }, { signal: 'SIGTERM', timedOut: true, logPath: '/l' }],
+    ['stopped', { exitCode: null, signal: 'SIGTERM', aborted: true }, { signal: 'SIGTERM', aborted: true }],
+  ]
+  it.each(facts)('%s says so, and how it ended is never read from its text', (_what, more, shown) =>
+    expect(done(shipped, 'bash', shellArgs, { content: text('x\n[exit code: 9]'), meta: { ...ended, ...more } as Json })).toEqual({ card: 'terminal', output: 'out\n', durationMs: 5, ...shown }))
+})
+
+describe('what a presenter gives', () => {
+  const call = (view: unknown) => presentCall(() => ({ presentCall: () => view as never }), 'x', {})
+  const result = (view: unknown) => done(() => ({ presentResult: () => view as never }), 'x', {})
+  const getter = { card: 'generic', get title() { throw new Error('x') } }
+  const calls: readonly (readonly [string, unknown])[] = [
+    ['nothing', undefined], ['null', null], ['a text', 'generic'], ['another card', { card: 'table', title: 'x' }], ['a result’s card', { card: 'search', shape: 'paths', paths: [], truncated: false, total: 0 }],
+    ['a card of the prototype', { card: 'constructor', title: 'x' }], ['no title', { card: 'generic' }], ['a title that is none', { card: 'terminal', title: 7 }], ['content that is none', { card: 'generic', title: 'x', content: 'x' }],
+    ['content of its own kind', { card: 'generic', title: 'x', content: [{ type: 'html', text: 'x' }] }], ['another kind', { card: 'generic', title: 'x', kind: 'magic' }], ['a diff without a path', { card: 'diff', title: 'x', diffs: [{ oldText: null, newText: '' }] }],
+    ['places that are none', { card: 'generic', title: 'x', locations: ['a'] }], ['what cannot be sent', { card: 'generic', title: 'x', rawInput: () => 1 }], ['a getter that throws', getter], ['a promise', Promise.resolve({ card: 'generic', title: 'x' })],
+  ]
+  it.each(calls)('%s falls back to name and arguments while it waits', (_what, view) => expect(call(view)).toBeNull())
+  const results: readonly (readonly [string, unknown])[] = [
+    ['nothing', undefined], ['a text', 'x'], ['another card', { card: 'table' }], ['an output that is none', { card: 'terminal', output: {} }], ['lines that are none', { card: 'read', path: 'a', offset: 1, lines: ['x'], totalLines: 1 }],
+    ['a search of no shape', { card: 'search', truncated: false, total: 1 }], ['matches that are none', { card: 'search', shape: 'matches', files: [{}], truncated: false, total: 1 }], ['a page without address', { card: 'web', kind: 'fetch', statusCode: 200, truncated: false }],
+    ['questions that are none', { card: 'question', items: [{}] }], ['a getter that throws', getter],
+  ]
+  it.each(results)('%s falls back when it is done', (_what, view) => expect(result(view)).toBeNull())
+  const drawn: readonly unknown[] = [
+    { card: 'generic' }, { card: 'terminal', exitCode: 1 }, { card: 'diff', diffs: [{ path: 'a', oldText: null, newText: 'x' }] }, { card: 'search', shape: 'paths', paths: ['a'], truncated: false, total: 1 },
+    { card: 'web', kind: 'search', sources: [{ url: 'https://a.test', title: 't' }], answer: 'a', truncated: false }, { card: 'web', kind: 'fetch', url: 'https://a.test', statusCode: 404, truncated: true },
+  ]
+  it.each(drawn)('%j is drawn as it is', (view) => expect(result(view)).toEqual(view))
+  it('takes the fields that cards have and no others', () => expect(result({ card: 'generic', title: 'x', content: undefined, more: Symbol('s'), onClick: () => 1 })).toEqual({ card: 'generic', title: 'x' }))
+  it('a tool that is gone, or that throws, falls back too', () => {
+    const broken: FindPresenters = () => ({ presentCall: () => { throw new Error('x') }, presentResult: () => { throw new Error('x') } })
+    expect([presentCall(() => undefined, 'x', {}), presentCall(broken, 'x', {}), done(broken, 'x', {})]).toEqual([null, null, null])
+  })
+})
+
+describe('live and replayed', () => {
+  const turn = async (agent: Agent, adapter: ReturnType<typeof createScriptedAdapter>, calls: readonly ScriptedCall[]) => {
+    adapter.play(callTools(...calls), sayText('done'))
+    agent.followup({ id: `p${agent.session.length}`, role: 'user', content: [{ type: 'text', text: 'go' }], source: { kind: 'user' } })
+    await agent.whenIdle()
+  }
+  /** Both cards of each call, from events alone. */
+  const cards = (find: FindPresenters, events: readonly SessionEvent[]) => {
+    const calls = new Map(events.flatMap((event) => (event.type === 'tool/call' ? [[event.data.callId, event.data] as const] : [])))
+    return events.flatMap((event) => {
+      if (event.type !== 'tool/result') return []
+      const { name, arguments: written } = calls.get(event.data.message.source.callId)!
+      const { meta, message: { content: [{ content, isError }] } } = event.data
+      const args = argumentsFrom(written)
+      return [{ name, isError, call: presentCall(find, name, args), result: presentResult(find, { name, args }, { content, isError, ...(meta !== undefined && { meta }) }, l10n) }]
+    })
+  }
+
+  it('every tool’s cards are the same after a restart with the workspace gone', async () => {
+    const whole = await wholeApplication({ settings: { 'model.provider': 'scripted', 'model.name': 'm1' } })
+    const adapter = createScriptedAdapter()
+    whole.ctx.models.register(adapter)
+    whole.ctx.questions.attach()
+    const agent = await whole.ctx.agents.create({ cwd: whole.folder, preset: 'standard' })
+    whole.ctx.permissions.select(agent.id, 'danger-full-access')
+    await writeFile(join(whole.folder, 'a.ts'), 'one\ntwo\nthree\n')
+    const live: SessionEvent[] = []
+    whole.ctx.on('session/event', (_session, event) => void live.push(event))
+    const description = 'test'
+    await turn(agent, adapter, [
+      { id: '1', name: 'read', args: { file_path: 'a.ts' } },
+      { id: '2', name: 'edit', args: { file_path: 'a.ts', old_string: 'two', new_string: '2' } },
+      { id: '3', name: 'write', args: { file_path: 'b.ts', content: 'new\n' } },
+      { id: '4', name: 'glob', args: { pattern: '*.ts' } },
+      { id: '5', name: 'grep', args: { pattern: '2' } },
+      { id: '6', name: 'bash', args: { command: 'echo out; exit 3', description } },
+      { id: '7', name: 'bash', args: { command: 'echo job', description, run_in_background: true } },
+      { id: '8', name: 'job_list', args: {} },
+      { id: '9', name: 'job_output', args: { job_id: 'bash-1', wait: true } },
+      { id: '10', name: 'job_kill', args: { job_id: 'bash-1' } },
+      { id: '11', name: 'todo_write', args: { todos: [{ content: 'a', status: 'completed' }] } },
+      { id: '12', name: 'read', args: { file_path: 'nowhere' } },
+      { id: '13', name: 'edit', args: '{"file_path":' },
+      { id: '14', name: 'nope', args: {} },
+    ])
+    const question = turn(agent, adapter, [{ id: '15', name: 'ask_user_question', args: asked }])
+    await expect.poll(() => whole.ctx.questions.pending().length).toBe(1)
+    whole.ctx.questions.answer(whole.ctx.questions.pending()[0]!.id, [{ id: 'q', selected: ['B'] }, { id: 'r', selected: [], custom: 'so' }] as never)
+    await question
+    const before = cards((name) => whole.ctx.tools.get(name), live)
+    expect(before.map(({ name, isError, call, result }) => `${name} ${isError ? 'failed' : 'ok'} ${call?.card ?? '-'} ${result?.card ?? '-'}`)).toEqual([
+      'read ok generic read', 'edit ok diff diff', 'write ok diff diff', 'glob ok generic search', 'grep ok generic search', 'bash ok terminal terminal', 'bash ok generic generic',
+      'job_list ok generic -', 'job_output ok generic -', 'job_kill ok generic -', 'todo_write ok generic generic', 'read failed generic generic', 'edit failed - -', 'nope failed - -', 'ask_user_question ok generic question',
+    ])
+    // What only a person sees is in no message for the model.
+    expect(JSON.stringify(agent.session.messages())).not.toContain('console')
+    const { id } = agent
+    await rm(whole.folder, { recursive: true })
+    const again = await whole.restart()
+    const { session } = await again.ctx.agents.resume(id)
+    expect(cards((name) => again.ctx.tools.get(name), session.events())).toEqual(before)
+    await again.dispose()
+    await whole.dispose().catch(() => {})
+  })
+  it('a call inside a call has no card facts', async () => {
+    const { ctx, folder } = application
+    await writeFile(join(folder, 'n.txt'), 'x\n')
+    const agent = await ctx.agents.create({ cwd: folder })
+    const call = (parent?: { readonly id: string }) => ctx.tools.execute({ callId: 'c', name: 'read', arguments: { file_path: 'n.txt' }, agent, signal: new AbortController().signal, ...(parent && { parent }) })
+    expect([(await call()).meta !== undefined, 'meta' in (await call({ id: 'p' }))]).toEqual([true, false])
+  })
+})
+
+it('presenters reach for nothing but what they are given', async () => {
+  const folder = join(import.meta.dirname, '../../../extension/tools')
+  const { globSync } = await import('node:fs')
+  const files = globSync('**/*.card.ts', { cwd: folder })
+  expect(files.length).toBeGreaterThan(7)
+  for (const file of files) expect(await readFile(join(folder, file), 'utf8'), file).not.toMatch(/\b(Date|Math\.random|performance|process|fetch|await|async|new Intl|toLocale\w+|globalThis)\b/)
+})
+
+function deepFrozen(value: unknown): unknown {
+  if (typeof value === 'object' && value !== null) {
+    Object.values(value).forEach(deepFrozen)
+    Object.freeze(value)
+  }
+  return value
+}
