@@ -2,6 +2,7 @@ import type { Clock } from '../../capabilities/clock.ts'
 import { isErrorOf } from '../../base/harness-error.ts'
 import type { RequestHeader, SessionEvent } from '../log/event.ts'
 import type { UserMessage } from '../log/message.ts'
+import { routed, type ModelRoutes } from '../loop/model-routes.ts'
 import { policyFrom } from '../loop/retry.ts'
 import type { CallConfiguration, ModelInfo, ModelRegistry, ModelRequest } from '../model/contract.ts'
 import { estimateMessageTokens } from '../model/token-estimate.ts'
@@ -16,7 +17,7 @@ import { roomFor, type CompactionPolicy } from './policy.ts'
 import { pruneResults, type PruneCaps } from './prune.ts'
 import type { CompactionOutcome } from './service.ts'
 import { pressureOf, sameRoute, situationOf, type Need, type Situation } from './situation.ts'
-import { summarise, type Summary } from './summarise.ts'
+import { summarise, type Summary, type SummaryRoute } from './summarise.ts'
 import { isSummary, messageOfNode, unitsOf, type Unit } from './units.ts'
 import { summaryText } from './words.ts'
 
@@ -26,6 +27,7 @@ export interface CompactorParts {
   readonly clock: Clock
   readonly newId: () => string
   readonly loadAttachment: (sessionId: string, attachmentId: string) => Promise<Uint8Array>
+  readonly nextRoute: ModelRoutes['next']
   /** What the next request of an agent is made with. */
   readonly configurationOf: (agent: Agent) => CallConfiguration
 }
@@ -154,7 +156,14 @@ async function flushed(session: Session): Promise<void> {
 function summaryOf(parts: CompactorParts, { agent, newest, config, info, policy, situation, signal }: SummaryRun): Promise<Summary> {
   const { surface, units, cut, scale } = situation
   const { models, clock, newId, settings } = parts
-  const maxTokens = maxTokensOf(policy, info)
+  const routeOf = (chosen: CallConfiguration, facts: ModelInfo): SummaryRoute => {
+    const maxTokens = maxTokensOf(policy, facts)
+    return {
+      config: { ...chosen, maxTokens },
+      room: Math.floor((facts.contextWindow - maxTokens) * 0.98),
+      retryPolicy: models.get(chosen.provider)?.retryPolicy ?? policyFrom(settings),
+    }
+  }
   const loadAttachment: ModelRequest['loadAttachment'] = (attachmentId) => parts.loadAttachment(agent.id, attachmentId)
   const shown = units.slice(0, cut).map(({ start, end: last }) =>
     surface.nodes.slice(start, last + 1).map(({ event }) => messageOfNode(event)).filter(({ content }) => content.length > 0),
@@ -163,10 +172,12 @@ function summaryOf(parts: CompactorParts, { agent, newest, config, info, policy,
     {
       agent, models, clock, newId, loadAttachment, signal, scale,
       header: newest,
-      config: { ...(sameRoute(newest, config) ? newest.config : withKnownEffort(config, info)), maxTokens },
-      room: Math.floor((info.contextWindow - maxTokens) * 0.98),
       retries: policy.retries,
-      retryPolicy: models.get(config.provider)?.retryPolicy ?? policyFrom(settings),
+      ...routeOf(sameRoute(newest, config) ? newest.config : withKnownEffort(config, info), info),
+      async reroute(failure, asked) {
+        const route = await parts.nextRoute({ failure, asked, isFallback: asked.length > 1 })
+        return route === null ? null : routeOf(routed(config, route), route.info)
+      },
     },
     shown,
   )
@@ -189,7 +200,7 @@ function hasChanged(parts: CompactorParts, { agent, config, situation: { surface
 type Bracket = Pick<SessionEvent<'compaction/start'>['data'], 'compactionId' | 'sourceCommandId' | 'turn'>
 
 function commit(parts: CompactorParts, run: SummaryRun, { place, summary }: { readonly place: Bracket; readonly summary: Summary }): CompactionOutcome {
-  const { agent: { session }, config, info, policy, situation: { surface, units, cut, room, scale, used } } = run
+  const { agent: { session }, situation: { surface, units, cut, room, scale, used } } = run
   const endPosition = units[cut - 1]!.end
   const shadowedTokenCount = units.slice(0, cut).reduce((sum, { tokens }) => sum + tokens, 0)
   const carried = carriedFacts(session, endPosition + 1, Math.floor(Math.min(room / scale / 16, shadowedTokenCount / 4)))
@@ -211,9 +222,9 @@ function commit(parts: CompactorParts, run: SummaryRun, { place, summary }: { re
         ...(sourceCommandId !== undefined && { sourceCommandId }),
         summary: [{ type: 'text', text: summary.text }],
         shadowedRange, shadowedSeqs, shadowedTokenCount,
-        provider: config.provider,
-        model: config.model,
-        maxTokens: maxTokensOf(policy, info),
+        provider: summary.config.provider,
+        model: summary.config.model,
+        maxTokens: summary.config.maxTokens,
         ...(summary.usage !== undefined && { usage: summary.usage }),
         ...(summary.pieces > 1 && { pieces: summary.pieces }),
       },

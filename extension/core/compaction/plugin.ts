@@ -7,6 +7,7 @@ import type { Machine } from '../../capabilities/machine.ts'
 import type { Context, Dispatcher, PointListener, Plugin } from '../kernel/plugin.ts'
 import { failureFrom } from '../loop/failure.ts'
 import { ModelFacts } from '../loop/request.ts'
+import type {} from '../loop/model-routes.ts'
 import type {} from '../loop/points.ts'
 import { ModelError } from '../model/contract.ts'
 import type { CallConfiguration, ModelInfo } from '../model/contract.ts'
@@ -87,6 +88,8 @@ class CompactionDriver implements Compaction {
       clock: options.clock,
       newId: () => options.machine.randomId(),
       loadAttachment: (sessionId, attachmentId) => options.blobs.getAttachment(sessionId, attachmentId),
+      // Without routes there is nowhere else to ask.
+      nextRoute: async (request) => (await ctx.get('modelRoutes')?.next(request)) ?? null,
       configurationOf: (agent) => ctx.agents.configurationOf(agent.id),
     }
   }

@@ -29,13 +29,20 @@ export interface SummaryParts {
   /** Of one request. */
   readonly retries: number
   readonly retryPolicy: RetryPolicy
+  /** Where to go on when the route of `config` is out for good. */
+  readonly reroute: (failure: Failure, asked: readonly SummaryRoute['config'][]) => Promise<SummaryRoute | null>
 }
+
+/** What changes with the model that is asked. */
+export type SummaryRoute = Pick<SummaryParts, 'config' | 'room' | 'retryPolicy'>
 
 export interface Summary {
   readonly text: string
   readonly usage: Usage | undefined
   /** Requests that gave a part of it. */
   readonly pieces: number
+  /** Of the model that gave it. */
+  readonly config: SummaryParts['config']
 }
 
 /**
@@ -43,10 +50,13 @@ export interface Summary {
  *
  * One request when it fits. Else in pieces: the oldest part that fits, then its summary with the next part, to the end. A unit that
  * fits no request is shown as shortened text. When the provider finds a request too long all the same, the next one is half as long.
+ * When the route is out, it goes on from there with the next one.
  * Errors: `CompactionError` `summary`, `cancelled`.
  */
-export async function summarise(parts: SummaryParts, units: readonly (readonly Message[])[]): Promise<Summary> {
+export async function summarise(first: SummaryParts, units: readonly (readonly Message[])[]): Promise<Summary> {
+  let parts = first
   let room = parts.room
+  const asked = [parts.config]
   let at = 0
   let text: string | null = null
   let usage: Usage | undefined
@@ -55,6 +65,15 @@ export async function summarise(parts: SummaryParts, units: readonly (readonly M
     const piece = pieceFrom(parts, { units, at, text, room })
     const answer = await answerTo(parts, piece.messages)
     usage = sumOf(usage, answer.usage)
+    if (answer.kind === 'out') {
+      const route = await parts.reroute(answer.failure, asked)
+      if (parts.signal.aborted) throw compactionCancelled()
+      if (route === null) throw summaryFailed(answer.failure.message)
+      parts = { ...parts, ...route }
+      room = Math.min(room, route.room)
+      asked.push(route.config)
+      continue
+    }
     if (answer.kind === 'too-long') {
       room = Math.floor(Math.min(room, piece.tokens) / 2)
       if (room < minRoom) throw summaryFailed(answer.failure.message)
@@ -65,7 +84,7 @@ export async function summarise(parts: SummaryParts, units: readonly (readonly M
     pieces++
   }
   if (text === null) throw summaryFailed('there is nothing to summarise.')
-  return { text, usage, pieces }
+  return { text, usage, pieces, config: parts.config }
 }
 
 /** Tokens below which halving a request leads nowhere. */
@@ -132,6 +151,7 @@ const cut = (text: string, trigger: number): string => shortenedText(text, { tri
 type SummaryAnswer =
   | { readonly kind: 'text'; readonly text: string; readonly usage: Usage | undefined }
   | { readonly kind: 'too-long'; readonly failure: Failure; readonly usage: Usage | undefined }
+  | { readonly kind: 'out'; readonly failure: Failure; readonly usage: Usage | undefined }
 
 /** Ask until there is text, as often as the retries allow. */
 async function answerTo(parts: SummaryParts, messages: readonly Message[]): Promise<SummaryAnswer> {
@@ -144,7 +164,7 @@ async function answerTo(parts: SummaryParts, messages: readonly Message[]): Prom
     const { failure } = outcome
     if (failure.code === 'CONTEXT_WINDOW_EXCEEDED') return { kind: 'too-long', failure, usage }
     const delayMs = outcome.isUseless ? 0 : delayFor(retryPolicy, { failure, retry, chance: 0.5 })
-    if (retry > retries || delayMs === null) throw summaryFailed(failure.message)
+    if (retry > retries || delayMs === null) return { kind: 'out', failure, usage }
     if (delayMs > 0 && !(await waited(clock, delayMs, signal))) throw compactionCancelled()
   }
 }

@@ -1,12 +1,17 @@
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Plugin } from '../kernel/plugin.ts'
 import { resolveChecked } from '../model/checked-info.ts'
-import type { CallConfiguration, Failure, FailureCode, ModelRegistry } from '../model/contract.ts'
+import type { CallConfiguration, Failure, FailureCode, ModelInfo, ModelRegistry } from '../model/contract.ts'
 import type { Agent } from '../session/agent.ts'
 import { settings } from '../settings/specs.ts'
 
-/** Another model for the rest of a running turn. */
+/** Another model for the rest of a running turn, or for a request beside the turns. */
 export interface ModelRoutes {
+  /**
+   * Where a request that failed for good is sent next: the first usable model of `model.fallback` that was not asked yet. Null when there
+   * is none, and for a failure that another route would not mend. Whoever asks says in the log which route answered.
+   */
+  next(request: FailedRequest): Promise<KnownRoute | null>
   /** The person chose while the turn waits for a retry: it goes on at once with that model. False when nothing waits (any more). */
   useNow(agent: Agent, route: Route): Promise<boolean>
 }
@@ -14,6 +19,18 @@ export interface ModelRoutes {
 export interface Route {
   readonly provider: string
   readonly model: string
+}
+
+export interface FailedRequest {
+  readonly failure: Failure
+  /** All that were asked, the last one too. */
+  readonly asked: readonly Route[]
+  /** The last one stood in for another already. It is left for the next whatever it failed with. */
+  readonly isFallback: boolean
+}
+
+export interface KnownRoute extends Route {
+  readonly info: ModelInfo
 }
 
 declare module '../kernel/plugin.ts' {
@@ -36,16 +53,13 @@ interface TurnRoute {
   /** What was asked last. */
   readonly asked: Route | null
   /** Routes that failed in this turn. */
-  readonly failed: ReadonlySet<string>
-}
-
-interface KnownRoute extends Route {
-  readonly efforts: readonly string[]
+  readonly failed: readonly Route[]
 }
 
 /**
  * On an outage the same step goes on with the next model of `model.fallback`, and the rest of the turn with it; the next turn
- * begins with the chosen model again. Every change stands in the log (`llm/route`), never silently.
+ * begins with the chosen model again. Every change stands in the log (`llm/route`), never silently. Requests for titles and summaries
+ * find their next route in the same way; their own events name it.
  *
  * Mounted after the retries, so that it is asked when they give up. A fallback is left for the next whatever it fails with.
  */
@@ -57,10 +71,22 @@ export function createModelRoutesPlugin({ logger }: { readonly logger: Logger })
       const turns = new WeakMap<Agent, TurnRoute>()
       const stateOf = (agent: Agent, turn: number): TurnRoute => {
         const known = turns.get(agent)
-        return known?.turn === turn ? known : { turn, route: null, chosen: null, asked: null, failed: new Set() }
+        return known?.turn === turn ? known : { turn, route: null, chosen: null, asked: null, failed: [] }
+      }
+
+      const nextRoute: ModelRoutes['next'] = async ({ failure, asked, isFallback }) => {
+        const isOutage = isFallback ? !everywhere.has(failure.code) : outages.has(failure.code)
+        if (!isOutage) return null
+        const failed = new Set(asked.map(keyOf))
+        for (const text of ctx.settings.get(settings.modelFallback)) {
+          const route = await usable(text)
+          if (route !== null && !failed.has(keyOf(route))) return route
+        }
+        return null
       }
 
       ctx.provide('modelRoutes', {
+        next: nextRoute,
         async useNow(agent, chosen) {
           const route = await known(ctx.models, chosen)
           const wait = ctx.retries.waiting(agent)
@@ -87,18 +113,13 @@ export function createModelRoutesPlugin({ logger }: { readonly logger: Logger })
       ctx.on('agent/request-error', async ({ agent, turn, step, failure, signal }, next) => {
         const decision = await next()
         const state = stateOf(agent, turn)
-        const isOutage = state.route === null ? outages.has(failure.code) : !everywhere.has(failure.code)
-        if (decision.kind === 'retry' || !isOutage || state.asked === null || signal.aborted) return decision
-        const failed = new Set([...state.failed, keyOf(state.asked)])
-        for (const text of ctx.settings.get(settings.modelFallback)) {
-          const route = await usable(text)
-          if (signal.aborted) return decision
-          if (route === null || failed.has(keyOf(route))) continue
-          note(agent, { turn, step }, { from: state.asked, to: route, failure })
-          turns.set(agent, { ...state, failed, route })
-          return { kind: 'retry' }
-        }
-        return decision
+        if (decision.kind === 'retry' || state.asked === null || signal.aborted) return decision
+        const failed = [...state.failed, state.asked]
+        const route = await nextRoute({ failure, asked: failed, isFallback: state.route !== null })
+        if (route === null || signal.aborted) return decision
+        note(agent, { turn, step }, { from: state.asked, to: route, failure })
+        turns.set(agent, { ...state, failed, route })
+        return { kind: 'retry' }
       })
 
       async function usable(text: string): Promise<KnownRoute | null> {
@@ -127,13 +148,12 @@ function note(agent: Agent, place: { readonly turn: number; readonly step: numbe
 async function known(models: Pick<ModelRegistry, 'get'>, { provider, model }: Route): Promise<KnownRoute> {
   const adapter = models.get(provider)
   if (adapter === undefined) throw new Error(`There is no provider "${provider}".`)
-  const { reasoningEfforts } = await resolveChecked(adapter, model)
-  return { provider, model, efforts: reasoningEfforts }
+  return { provider, model, info: await resolveChecked(adapter, model) }
 }
 
 /** The effort was chosen for another model; it stays where this one knows it too. */
-function routed({ reasoningEffort, ...config }: CallConfiguration, route: KnownRoute | null): CallConfiguration {
-  const keepsEffort = reasoningEffort !== undefined && (route === null || route.efforts.includes(reasoningEffort))
+export function routed({ reasoningEffort, ...config }: CallConfiguration, route: KnownRoute | null): CallConfiguration {
+  const keepsEffort = reasoningEffort !== undefined && (route === null || route.info.reasoningEfforts.includes(reasoningEffort))
   return { ...config, ...(route !== null && { provider: route.provider, model: route.model }), ...(keepsEffort && { reasoningEffort }) }
 }
 

@@ -3,6 +3,8 @@ import { fitBytes } from '../../base/text.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { ScopeKey } from '../kernel/plugin.ts'
 import type { UserMessage } from '../log/message.ts'
+import { failureFrom } from '../loop/failure.ts'
+import type { ModelRoutes, Route } from '../loop/model-routes.ts'
 import type { CallConfiguration, ModelRegistry } from '../model/contract.ts'
 import { ModelError } from '../model/contract.ts'
 import type { Session } from './session.ts'
@@ -29,16 +31,17 @@ export interface TitleRequestParts {
   readonly clock: Pick<Clock, 'schedule'>
   readonly scope: ScopeKey | null
   readonly newId: () => string
-  readonly route: { readonly provider: string; readonly model: string }
+  readonly route: Route
+  /** Where to ask when the route before is out. */
+  readonly nextRoute: ModelRoutes['next']
 }
 
 /**
- * Ask a model for a title and keep it. The log says what was asked before it is.
+ * Ask a model for a title and keep it; the next one when its route is out. The log says what was asked before it is.
  *
  * Errors: whatever goes wrong; the caller leaves the title as it is.
  */
 export async function requestTitle(session: Session, prompt: { readonly text: string; readonly seq: number }, parts: TitleRequestParts, signal: AbortSignal): Promise<void> {
-  const { models, route, scope } = parts
   const message: UserMessage = {
     id: parts.newId(),
     role: 'user',
@@ -47,31 +50,60 @@ export async function requestTitle(session: Session, prompt: { readonly text: st
   }
   const limit = timeLimit(parts.clock, signal)
   try {
-    const config = await orAbort(configurationOf(models, route), limit.signal)
-    const asked = { titleProvider: route.provider, messageSeqs: [prompt.seq], route, system: SYSTEM, messages: [message], maxTokens: MAX_TOKENS }
-    session.append({ type: 'session/title-llm-request', data: asked })
-    await session.flush()
-    const stream = models.prepareCall(route.provider, scope).stream({
-      system: SYSTEM,
-      tools: [],
-      messages: [message],
-      config,
-      sessionId: session.id,
-      purpose: 'title',
-      signal: limit.signal,
-      loadAttachment: () => Promise.reject(new Error('A title is made from words alone.')),
-    })
-    const text = await orAbort(readAnswer(stream), limit.signal)
+    const { text, provider } = await answerFromRoutes(session, { message, seq: prompt.seq }, { ...parts, signal: limit.signal })
     const title = titleFromAnswer(text)
     limit.signal.throwIfAborted()
     if (title === null || wasNamed(session)) return
-    session.append({ type: 'session/title', data: { title, messageSeqs: [prompt.seq], source: { kind: 'provider', provider: route.provider } } })
+    session.append({ type: 'session/title', data: { title, messageSeqs: [prompt.seq], source: { kind: 'provider', provider } } })
   } finally {
     limit.end()
   }
 }
 
-async function configurationOf(models: ModelRegistry, { provider, model }: TitleRequestParts['route']): Promise<CallConfiguration> {
+interface Asked {
+  readonly message: UserMessage
+  /** Of the prompt. */
+  readonly seq: number
+}
+
+interface AskParts extends TitleRequestParts {
+  readonly signal: AbortSignal
+}
+
+async function answerFromRoutes(session: Session, asked: Asked, parts: AskParts): Promise<{ readonly text: string; readonly provider: string }> {
+  const routes = [parts.route]
+  for (let route = parts.route; ; ) {
+    try {
+      return { text: await answerFrom(session, asked, { ...parts, route }), provider: route.provider }
+    } catch (error) {
+      if (parts.signal.aborted) throw error
+      const next = await orAbort(parts.nextRoute({ failure: failureFrom(error), asked: routes, isFallback: routes.length > 1 }), parts.signal)
+      if (next === null) throw error
+      route = { provider: next.provider, model: next.model }
+      routes.push(route)
+    }
+  }
+}
+
+async function answerFrom(session: Session, { message, seq }: Asked, { models, scope, route, signal }: AskParts): Promise<string> {
+  const config = await orAbort(configurationOf(models, route), signal)
+  const asked = { titleProvider: route.provider, messageSeqs: [seq], route, system: SYSTEM, messages: [message], maxTokens: MAX_TOKENS }
+  session.append({ type: 'session/title-llm-request', data: asked })
+  await session.flush()
+  const stream = models.prepareCall(route.provider, scope).stream({
+    system: SYSTEM,
+    tools: [],
+    messages: [message],
+    config,
+    sessionId: session.id,
+    purpose: 'title',
+    signal,
+    loadAttachment: () => Promise.reject(new Error('A title is made from words alone.')),
+  })
+  return await orAbort(readAnswer(stream), signal)
+}
+
+async function configurationOf(models: ModelRegistry, { provider, model }: Route): Promise<CallConfiguration> {
   const info = await models.get(provider)?.resolveModel(model)
   const effort = QUIET_EFFORTS.find((candidate) => info?.reasoningEfforts.includes(candidate) === true)
   return { provider, model, maxTokens: MAX_TOKENS, ...(effort !== undefined && { reasoningEffort: effort }) }

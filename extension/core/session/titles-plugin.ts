@@ -3,6 +3,7 @@ import type { Logger } from '../../capabilities/logger.ts'
 import type { Machine } from '../../capabilities/machine.ts'
 import type { Context, Plugin } from '../kernel/plugin.ts'
 import type { SessionEvent } from '../log/event.ts'
+import type { ModelRoutes } from '../loop/model-routes.ts'
 import type {} from '../loop/points.ts'
 import type {} from '../model/contract.ts'
 import { settings } from '../settings/specs.ts'
@@ -93,7 +94,9 @@ class Titles {
     this.#asking.set(session, controller)
     const { clock, machine } = this.#parts
     const scope = this.#ctx.get('agents')?.live(session.id)?.scope ?? null
-    const work = requestTitle(session, prompt, { models, clock, scope, route, newId: () => machine.randomId() }, controller.signal)
+    // Without routes there is nowhere else to ask.
+    const nextRoute: ModelRoutes['next'] = async (request) => (await this.#ctx.get('modelRoutes')?.next(request)) ?? null
+    const work = requestTitle(session, prompt, { models, clock, scope, route, nextRoute, newId: () => machine.randomId() }, controller.signal)
       .catch((error: unknown) => this.#tell(session, error))
       .finally(() => {
         this.#asking.delete(session)

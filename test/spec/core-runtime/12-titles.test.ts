@@ -5,13 +5,14 @@ import type { StreamChunk } from '../../../extension/core/model/contract.ts'
 import type { Session } from '../../../extension/core/session/session.ts'
 import { acceptedTitle, fallbackTitle, titleFromAnswer } from '../../../extension/core/session/titles.ts'
 import { titlesPlugin } from '../../../extension/core/session/titles-plugin.ts'
+import { createModelRoutesPlugin } from '../../../extension/core/loop/model-routes.ts'
 import type {} from '../../../extension/core/loop/points.ts'
 import { createFakeMachine } from '../../support/fake-machine.ts'
 import { createLoopRig, gate, prompt, settled } from '../../support/loop-rig.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { startModelServer, type ModelServer } from '../../support/model-server.ts'
 import { createRecordingLogger } from '../../support/quiet-logger.ts'
-import { createScriptedAdapter, type ScriptedAnswer } from '../../support/scripted-adapter.ts'
+import { createScriptedAdapter, failWith, type ScriptedAnswer } from '../../support/scripted-adapter.ts'
 import { wholeApplication, type WholeApplication } from '../../support/whole-application.ts'
 
 const say = (text: string): readonly StreamChunk[] => [
@@ -23,14 +24,18 @@ const say = (text: string): readonly StreamChunk[] => [
 ]
 
 /** The first answers the prompt, the second the request for a title. */
-async function talk(title: ScriptedAnswer, options: { readonly settings?: Readonly<Record<string, unknown>>; readonly words?: string; readonly efforts?: readonly string[]; readonly isScripted?: true } = {}) {
+async function talk(title: ScriptedAnswer, options: { readonly settings?: Readonly<Record<string, unknown>>; readonly words?: string; readonly efforts?: readonly string[]; readonly isScripted?: true; readonly other?: ReturnType<typeof createScriptedAdapter> } = {}) {
   const clock = createManualClock()
   const scripted = createScriptedAdapter([say('Done.'), title, say('Done again.')], { model: { reasoningEfforts: options.efforts ?? [] } })
   const adapter = { ...scripted, provider: { id: 'scripted', name: 'Scripted', ...(options.isScripted && { isScripted: true as const }) } }
   const rig = createLoopRig({
     adapter,
     settings: options.settings as never,
-    prepare: (ctx) => void ctx.plugin(titlesPlugin({ logger: createRecordingLogger(), clock, machine: createFakeMachine() })),
+    prepare: (ctx) => {
+      if (options.other) ctx.models.register(options.other)
+      ctx.plugin(createModelRoutesPlugin({ logger: createRecordingLogger() }))
+      ctx.plugin(titlesPlugin({ logger: createRecordingLogger(), clock, machine: createFakeMachine() }))
+    },
   })
   const agent = await rig.newAgent()
   agent.followup(prompt(options.words ?? 'Please rename the old parser module'))
@@ -152,6 +157,20 @@ describe('the title of a model', () => {
   it('comes from the route that titles.model names', async () => {
     const { requests } = await talk(say('Cheap'), { settings: { 'titles.model': 'scripted/small/model' } })
     expect(requests[1]?.config).toMatchObject({ provider: 'scripted', model: 'small/model' })
+  })
+
+  it('comes from the next route when its own is out, and the log says whom it was asked of', async () => {
+    const other = createScriptedAdapter([say('Elsewhere')], { provider: 'other' })
+    const { agent, title } = await talk(failWith({ code: 'QUOTA', message: 'Used up.' }), { other, settings: { 'model.fallback': ['scripted/m1', 'other/m'] } })
+    expect(title()).toBe('Elsewhere')
+    expect(eventsOf(agent.session, 'session/title-llm-request').map(({ data }) => data.route.provider)).toEqual(['scripted', 'other'])
+    expect(eventsOf(agent.session, 'session/title').at(-1)?.data.source).toEqual({ kind: 'provider', provider: 'other' })
+  })
+
+  it('is not asked for elsewhere when a key is refused', async () => {
+    const other = createScriptedAdapter([say('Elsewhere')], { provider: 'other' })
+    const { title } = await talk(failWith({ code: 'AUTH', message: 'No key.' }), { other, settings: { 'model.fallback': ['other/m'] } })
+    expect([title(), other.requests]).toEqual(['Please rename the old parser', []])
   })
 
   it('loses against the name that a person gave meanwhile', async () => {

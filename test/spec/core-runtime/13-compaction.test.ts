@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compactionPlugin } from '../../../extension/core/compaction/plugin.ts'
 import type { CompactionOutcome } from '../../../extension/core/compaction/service.ts'
+import { createModelRoutesPlugin } from '../../../extension/core/loop/model-routes.ts'
 import type { EventDraft, SessionEvent } from '../../../extension/core/log/event.ts'
 import type { ModelInfo, ModelRequest, StreamChunk, Usage } from '../../../extension/core/model/contract.ts'
 import { estimateRequestTokens } from '../../../extension/core/model/token-estimate.ts'
@@ -10,6 +11,7 @@ import { createFakeMachine } from '../../support/fake-machine.ts'
 import { createLoopRig, fakeTool, gate, linesOf, prompt, settled, textOf, type LoopRig, type LoopRigOptions } from '../../support/loop-rig.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { createMemoryBlobStore } from '../../support/memory-blob-store.ts'
+import { createRecordingLogger } from '../../support/quiet-logger.ts'
 import { wholeApplication } from '../../support/whole-application.ts'
 import { callParts, createScriptedAdapter, failWith, reasoningParts, textParts, type ScriptedAnswer, type ScriptedPart } from '../../support/scripted-adapter.ts'
 
@@ -69,6 +71,13 @@ async function filled(answers: readonly ScriptedAnswer[], options: Parameters<ty
   for (const word of ['a', 'b', 'c']) await rig.ask(words(1_600, word))
   return rig
 }
+
+const reaching = (other: ReturnType<typeof createScriptedAdapter>): Pick<LoopRigOptions, 'prepare'> => ({
+  prepare(ctx) {
+    ctx.models.register(other)
+    ctx.plugin(createModelRoutesPlugin({ logger: createRecordingLogger() }))
+  },
+})
 
 describe('pressure', () => {
   it('compacts before the step that would pass the threshold: start, summary, replacing message, end', async () => {
@@ -272,6 +281,32 @@ describe('the summary request', () => {
     await rig.compact()
     const sizes = rig.adapter.requests.slice(3).map(({ messages }) => messages.length)
     expect([sizes[0]! > sizes[1]!, codes(rig.session)]).toEqual([true, ['done']])
+  })
+
+  it('goes to the next route when its own is out, which the summary names; the talk goes on as chosen', async () => {
+    const other = createScriptedAdapter([say('Summary.')], { provider: 'other', model: { contextWindow: 20_000, maxOutputTokens: 400 } })
+    const rig = await filled([failWith({ code: 'QUOTA', message: 'Used up.' }), say('Go on.')], { settings: { 'model.fallback': ['scripted/m1', 'other/m'] }, ...reaching(other) })
+    await rig.ask(words(2_000, 'd'))
+    expect([codes(rig.session), reasons(rig.session).at(-1), ofType(rig.session, 'llm/route')]).toEqual([['done'], 'completed', []])
+    expect(ofType(rig.session, 'compaction/summary').map(({ data: { provider, model, maxTokens } }) => [provider, model, maxTokens])).toEqual([['other', 'm', 400]])
+    expect(other.requests.map(({ config, purpose }) => [config.maxTokens, purpose])).toEqual([[400, 'compaction']])
+    expect(purposes(rig).slice(3)).toEqual(['compaction', 'turn'])
+  })
+
+  it('goes on from the piece that failed, in pieces that fit the next model', async () => {
+    const other = createScriptedAdapter(Array.from({ length: 9 }, (_, index) => say(`Part ${index}.`)), { provider: 'other', model: { contextWindow: 3_000, maxOutputTokens: 400 } })
+    const rig = await filled([failWith({ code: 'SERVER', message: 'Down.' }), say('Go on.')], { settings: { 'model.fallback': ['other/m'], 'llm.retry.maxRetries': 0 }, ...reaching(other) })
+    await rig.ask(words(2_000, 'd'))
+    const [summary] = ofType(rig.session, 'compaction/summary')
+    expect([summary?.data.pieces, summary?.data.provider]).toEqual([other.requests.length, 'other'])
+    expect(Math.max(...other.requests.map((request) => estimateRequestTokens(request)))).toBeLessThan(2_600)
+  })
+
+  it('fails with the failure of the last route', async () => {
+    const other = createScriptedAdapter([failWith({ code: 'AUTH', message: 'No key.' })], { provider: 'other' })
+    const rig = await filled([failWith({ code: 'QUOTA', message: 'Used up.' }), say('Go on.')], { settings: { 'model.fallback': ['other/m'] }, ...reaching(other) })
+    await rig.ask(words(2_000, 'd'))
+    expect(ofType(rig.session, 'compaction/end')).toMatchObject([{ data: { error: { code: 'summary', message: expect.stringContaining('No key.') as string } } }])
   })
 
   it('gives up when even the smallest is too long', async () => {
