@@ -12,7 +12,7 @@ import { SessionError } from '../session/session.ts'
 import type { Session } from '../session/session.ts'
 import type { Settings } from '../settings/settings.ts'
 import { carriedFacts } from './carried.ts'
-import { commitFailed, CompactionError, compactionBusy, compactionCancelled, compactionChanged, persistenceFailed, summaryFailed } from './error.ts'
+import { commitFailed, CompactionError, compactionBusy, compactionCancelled, compactionChanged, persistenceFailed, persistenceFailedBefore, summaryFailed } from './error.ts'
 import { roomFor, type CompactionPolicy } from './policy.ts'
 import { pruneResults, type PruneCaps } from './prune.ts'
 import type { CompactionOutcome } from './service.ts'
@@ -122,7 +122,7 @@ async function replaceBySummary(parts: CompactorParts, run: SummaryRun): Promise
     throw failure
   }
   session.append({ type: 'compaction/end', data: place })
-  if (cause === 'manual') await flushed(session)
+  if (cause === 'manual') await flushed(session, persistenceFailed)
   return outcome
 }
 
@@ -138,18 +138,18 @@ function end(session: Session, data: SessionEvent<'compaction/end'>['data']): vo
 async function insideBracket(parts: CompactorParts, run: SummaryRun, place: Bracket): Promise<CompactionOutcome> {
   const { agent, signal } = run
   // What the model is shown is on the disk first.
-  await flushed(agent.session)
+  await flushed(agent.session, persistenceFailedBefore)
   const summary = await summaryOf(parts, run)
   if (signal.aborted) throw compactionCancelled()
   if (hasChanged(parts, run)) throw compactionChanged()
   return commit(parts, run, { place, summary })
 }
 
-async function flushed(session: Session): Promise<void> {
+async function flushed(session: Session, failed: (cause: unknown) => CompactionError): Promise<void> {
   try {
     await session.flush()
   } catch (error) {
-    throw persistenceFailed(error)
+    throw failed(error)
   }
 }
 

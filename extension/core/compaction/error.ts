@@ -10,6 +10,8 @@ export const compactionCancelled = () => new CompactionError('cancelled', 'Compa
 export const compactionChanged = () => new CompactionError('changed', 'The conversation changed while it was summarised, so the summary was not used. Compact again.')
 export const summaryFailed = (reason: string, cause?: unknown) => new CompactionError('summary', `No usable summary was made: ${reason}`, { cause })
 export const commitFailed = (cause: unknown) => new CompactionError('commit', `The summary could not be put in place: ${textOf(cause)}`, { cause })
+export const persistenceFailedBefore = (cause: unknown) =>
+  new CompactionError('persistence', `The conversation was not compacted, because what was said last could not be put on the disk: ${textOf(cause)}`, { cause })
 export const persistenceFailed = (cause: unknown) =>
   new CompactionError('persistence', `The conversation was compacted, but that is not on the disk yet: ${textOf(cause)}`, { cause })
 

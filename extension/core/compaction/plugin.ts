@@ -12,6 +12,7 @@ import type {} from '../loop/points.ts'
 import { ModelError } from '../model/contract.ts'
 import type { CallConfiguration, ModelInfo } from '../model/contract.ts'
 import { estimateMessageTokens } from '../model/token-estimate.ts'
+import type {} from '../presets/preset.ts'
 import type { Agent } from '../session/agent.ts'
 import { AgentError } from '../session/agent.ts'
 import { settings as specs } from '../settings/specs.ts'
@@ -31,14 +32,14 @@ export interface CompactionOptions {
 
 /**
  * Provides `compaction` and, unless the setting `compaction.auto` is off, compacts by itself: before a step that would fill the
- * window too far, and after a request that the provider found too long.
+ * window too far, and after a request that the provider found too long. A preset may do without both.
  *
  * Source: runtime specification 13.
  */
 export function compactionPlugin(options: CompactionOptions): Plugin {
   return {
     name: 'compaction',
-    inject: ['agents', 'models', 'settings'],
+    inject: ['agents', 'models', 'presets', 'settings'],
     apply(ctx) {
       const driver = new CompactionDriver(ctx, options)
       ctx.provide('compaction', driver)
@@ -140,7 +141,7 @@ class CompactionDriver implements Compaction {
   readonly #beforeStep: PointListener<'agent/pre-step'> = async (place, next) => {
     const { agent, messages, turn, signal, config } = place
     const policy = this.#policyOf(config)
-    if (policy.isAuto) {
+    if (policy.isAuto && !this.#doesWithout(agent)) {
       const incoming = messages.reduce((sum, message) => sum + estimateMessageTokens(message), 0)
       await this.#relieve({ agent, turn, signal, config, policy, incoming })
     }
@@ -168,8 +169,12 @@ class CompactionDriver implements Compaction {
   }
 
   readonly #afterFailure: PointListener<'agent/request-error'> = async (place, next) => {
-    if (place.failure.code !== 'CONTEXT_WINDOW_EXCEEDED') return next()
+    if (place.failure.code !== 'CONTEXT_WINDOW_EXCEEDED' || this.#doesWithout(place.agent)) return next()
     return (await this.#recover(place)) ? { kind: 'retry' } : next()
+  }
+
+  #doesWithout(agent: Agent): boolean {
+    return this.#ctx.presets.presetOf(agent.scope)?.hasCompaction === false
   }
 
   /** Whether the request is another one now. */

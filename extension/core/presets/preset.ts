@@ -26,7 +26,7 @@ export interface Preset {
   readonly hasRuntimeContext: boolean
   /** False leaves instruction files out. Absent: true. */
   readonly hasInstructions?: boolean
-  /** False never shortens a long talk. Absent: true. */
+  /** False: a long talk is never shortened by itself, only when the person asks. Absent: true. */
   readonly hasCompaction?: boolean
   /** What a new session may do, in the place of the setting. */
   readonly permissions?: 'read-only' | 'workspace-write' | 'danger-full-access'

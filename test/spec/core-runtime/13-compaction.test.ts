@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { compactionPlugin } from '../../../extension/core/compaction/plugin.ts'
+import { shortenedContent } from '../../../extension/core/compaction/prune.ts'
 import type { CompactionOutcome } from '../../../extension/core/compaction/service.ts'
 import { createModelRoutesPlugin } from '../../../extension/core/loop/model-routes.ts'
 import type { EventDraft, SessionEvent } from '../../../extension/core/log/event.ts'
+import type { ImageBlock } from '../../../extension/core/log/message.ts'
 import type { ModelInfo, ModelRequest, StreamChunk, Usage } from '../../../extension/core/model/contract.ts'
 import { estimateRequestTokens } from '../../../extension/core/model/token-estimate.ts'
 import type { Agent } from '../../../extension/core/session/agent.ts'
@@ -236,6 +238,39 @@ describe('compaction.auto', () => {
   })
 })
 
+describe('shortening a result', () => {
+  const caps = { trigger: 8_192, head: 4_096, tail: 1_024 }
+  const image: ImageBlock = { type: 'image', attachment: { attachmentId: 'sha256:0', mediaType: 'image/png', bytes: 1 } }
+  const short = (text: string) => {
+    const [first, ...others] = shortenedContent([{ type: 'text', text }, image], caps) ?? []
+    return { text: first?.type === 'text' ? first.text : '', others }
+  }
+  it('leaves its beginning, a mark that says how much is missing, its end, and all that is no text', () => {
+    const { text, others } = short(`${'a'.repeat(5_000)}${'b'.repeat(5_000)}`)
+    expect([text.startsWith(`${'a'.repeat(4_096)}\n[4880 characters were left out`), text.endsWith(`\n${'b'.repeat(1_024)}`), others]).toEqual([true, true, [image]])
+  })
+  it('counts code points and never splits a pair of surrogates', () => {
+    expect(shortenedContent([{ type: 'text', text: '😀'.repeat(8_192) }], caps)).toBeNull()
+    const { text } = short(`a${'😀'.repeat(9_000)}`)
+    expect([text.isWellFormed(), text.startsWith(`a${'😀'.repeat(4_095)}\n`), text.endsWith(`\n${'😀'.repeat(1_024)}`)]).toEqual([true, true, true])
+  })
+  it('comes to its end in one pass', () => expect(shortenedContent([{ type: 'text', text: short('a'.repeat(90_000)).text }], caps)).toBeNull())
+})
+
+describe('a preset without compaction', () => {
+  const bare = { id: 'all', name: 'All', description: '', order: 0, presentation: 'native' as const, tools: ['look'], hasRuntimeContext: false, hasCompaction: false }
+  it('is never compacted by itself: under no pressure, and after no overflow', async () => {
+    const rig = await filled([say('On.'), tooLong], { presets: [bare] })
+    await rig.ask(words(2_000, 'd'))
+    await rig.ask('e')
+    expect([codes(rig.session), ofType(rig.session, 'compaction/prune'), reasons(rig.session).slice(-2)]).toEqual([[], [], ['completed', 'CONTEXT_WINDOW_EXCEEDED']])
+  })
+  it('is still compacted when the person asks for it', async () => {
+    const rig = await filled([say('Summary.')], { presets: [bare] })
+    expect(await rig.compact()).toMatchObject({ kind: 'summarised' })
+  })
+})
+
 describe('the summary request', () => {
   it('repeats the system prompt, the tools and the messages byte for byte and adds an instruction', async () => {
     const rig = await filled([say('Summary.'), say('Go on.')], { prepare: (ctx) => void ctx.systemPrompt.section({ name: 'who', order: 0, text: 'You help.' }) })
@@ -375,6 +410,17 @@ describe('the result', () => {
     expect(rig.session.events().filter(({ surfaceOp }) => surfaceOp === 'append')).toEqual(before)
   })
 
+  it('takes images from before the model and leaves them in the log', async () => {
+    const rig = await start([...rounds, say('Summary.')])
+    const image: ImageBlock = { type: 'image', attachment: { attachmentId: 'sha256:0', mediaType: 'image/png', bytes: 1 } }
+    rig.agent.followup({ ...prompt('look'), content: [{ type: 'text', text: words(1_600, 'a') }, image] })
+    await rig.agent.whenIdle()
+    for (const word of ['b', 'c']) await rig.ask(words(1_600, word))
+    await rig.compact()
+    const holdsImage = (values: readonly unknown[]) => JSON.stringify(values).includes('sha256:0')
+    expect([holdsImage(rig.session.messages()), holdsImage(ofType(rig.session, 'user/message'))]).toEqual([false, true])
+  })
+
   it('lets the surroundings be told again, before the very next request', async () => {
     const tells = (rig: Rig) => rig.adapter.requests.at(-1)!.messages.filter((message) => textOf(message).includes('It rains.')).length
     const prepare: NonNullable<LoopRigOptions['prepare']> = (ctx) => void ctx.systemPrompt.runtimeContext({ name: 'weather', order: 0, text: () => 'It rains.' })
@@ -472,7 +518,15 @@ describe('by request of a person', () => {
     const flush = rig.session.flush.bind(rig.session)
     let flushes = 0
     rig.session.flush = () => (++flushes === 2 ? Promise.reject(new Error('disk full')) : flush())
-    await expect(rig.compact()).rejects.toMatchObject({ code: 'persistence', message: expect.stringContaining('disk full') })
+    await expect(rig.compact()).rejects.toMatchObject({ code: 'persistence', message: expect.stringMatching(/was compacted, .*disk full/) })
+    expect(codes(rig.session)).toEqual(['done'])
+  })
+  it('a store that fails before the summary is asked for is told as persistence too, and nothing was compacted', async () => {
+    const rig = await filled([])
+    const before = shown(rig.session)
+    rig.session.flush = () => Promise.reject(new Error('disk full'))
+    await expect(rig.compact()).rejects.toMatchObject({ code: 'persistence', message: expect.stringMatching(/was not compacted.*disk full/) })
+    expect([codes(rig.session), shown(rig.session), purposes(rig)]).toEqual([['persistence'], before, ['turn', 'turn', 'turn']])
   })
 
   it('a log that refuses the summary is told as commit', async () => {
