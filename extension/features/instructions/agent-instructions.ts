@@ -1,15 +1,17 @@
+import { parentFolder } from '../../base/folders.ts'
 import type { FileSystem } from '../../capabilities/file-system.ts'
 import type { Machine } from '../../capabilities/machine.ts'
 import type { Workspace } from '../../capabilities/workspace.ts'
 import type { UserMessage } from '../../core/log/message.ts'
 import { pathMatcher, styleOf } from '../../core/policy/paths.ts'
 import type { Session } from '../../core/session/session.ts'
+import type { Fence } from '../../core/told/guarded-read.ts'
+import { canonical, rootsOf, type Root } from '../../core/told/roots.ts'
 import { batchOf } from './batch.ts'
-import { parentFolder } from './folders.ts'
-import { canonical, MAX_NESTED, nestedScopes, projectScopes, rootsOf, type Root } from './places.ts'
-import { readPlace, type Fence, type LoadedFile, type Place, type PlaceContent } from './reader.ts'
+import { MAX_NESTED, nestedScopes, projectScopes } from './places.ts'
+import { readPlace, type LoadedFile, type Place, type PlaceContent } from './reader.ts'
 import type { IgnoredFile, InstructionReport, InstructionRow, InstructionScope, ToldFile } from './service.ts'
-import { changesOf, ToldInstructions } from './told.ts'
+import { changesOf, toldInstructions } from './told.ts'
 
 /** Settings, read when they are needed. */
 export interface InstructionOptions {
@@ -47,7 +49,7 @@ interface Found {
 export class AgentInstructions {
   readonly #needs: InstructionNeeds
   readonly #cwd: string
-  readonly #told: ToldInstructions
+  readonly #told: ReturnType<typeof toldInstructions>
   /** Folders of files that were read, written or edited. */
   readonly #worked = new Set<string>()
   /** Of `#worked`, those whose folders are not looked at yet. */
@@ -63,7 +65,7 @@ export class AgentInstructions {
   constructor(session: Pick<Session, 'header' | 'surface' | 'milestones'>, needs: InstructionNeeds) {
     this.#needs = needs
     this.#cwd = session.header.cwd ?? ''
-    this.#told = new ToldInstructions(session)
+    this.#told = toldInstructions(session)
     for (const event of session.milestones()) if (event.type === 'fs/observed' && event.data.version !== null) this.noteFile(event.data.path)
   }
 
@@ -88,7 +90,7 @@ export class AgentInstructions {
   /** The message for the next request, or undefined when the model knows it all. Errors: the signal's reason. */
   async next(signal: AbortSignal): Promise<UserMessage | undefined> {
     const found = await this.#find(signal)
-    const changes = changesOf(this.#told.files(), { files: found.files, unreadable: unreadableOf(found) })
+    const changes = changesOf(this.#told.state(), { files: found.files, unreadable: unreadableOf(found) })
     if (changes.length === 0) return undefined
     const { text, files } = batchOf(changes, Math.max(1000, this.#needs.options().maxBytes))
     return { id: this.#needs.machine.randomId(), role: 'user', content: [{ type: 'text', text }], source: { kind: 'agent-instructions', files } }
@@ -98,7 +100,7 @@ export class AgentInstructions {
   async report(): Promise<InstructionReport> {
     this.refresh()
     const found = await this.#find()
-    const told = this.#told.files()
+    const told = this.#told.state()
     const rows: readonly InstructionRow[] = [...found.files.map((file) => rowOf(file, told.get(file.path))), ...found.ignored.map((file) => ignoredRow(file, told.get(file.path)))]
     const maxBytes = this.#needs.options().maxBytes
     return { rows, maxBytes, ...(maxBytes === 0 && { note: 'The setting `bosun.instructions.maxBytes` is 0: no instruction files are read.' }) }

@@ -1,3 +1,4 @@
+import { nameOf } from '../../base/folders.ts'
 import { orAbort } from '../../base/or-abort.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Workspace } from '../../capabilities/workspace.ts'
@@ -11,7 +12,6 @@ import { settings } from '../../core/settings/specs.ts'
 import type {} from '../../core/tools/service.ts'
 import type {} from '../observation/service.ts'
 import { AgentInstructions, type InstructionNeeds } from './agent-instructions.ts'
-import { nameOf } from './folders.ts'
 import type { InstructionReport } from './service.ts'
 
 export interface InstructionsPluginNeeds extends Omit<InstructionNeeds, 'options'> {

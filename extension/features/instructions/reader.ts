@@ -1,8 +1,8 @@
+import { childPath, nameOf, parentFolder } from '../../base/folders.ts'
 import { utf8Length } from '../../base/text.ts'
 import { FileError, type FileStat, type FileSystem, type FileTarget } from '../../capabilities/file-system.ts'
 import type { Machine } from '../../capabilities/machine.ts'
-import { isWithin, styleOf } from '../../core/policy/paths.ts'
-import { childPath, nameOf, parentFolder } from './folders.ts'
+import { guardedRead, whyOutside, type Fence } from '../../core/told/guarded-read.ts'
 import { importsIn } from './imports.ts'
 import type { IgnoredFile, InstructionFile, InstructionScope } from './service.ts'
 
@@ -11,13 +11,6 @@ export interface Place {
   readonly scope: InstructionScope
   /** In the order in which they are told. A name that ends in `/` is a folder of rule files. */
   readonly names: readonly string[]
-}
-
-/** What must not be left: canonical folders, and the paths that no tool may read. */
-export interface Fence {
-  readonly folders: readonly string[]
-  /** The pattern that closes a path, or null. */
-  readonly closedBy: (path: string) => string | null
 }
 
 export interface LoadedFile extends InstructionFile {
@@ -100,7 +93,7 @@ class PlaceReading {
     const folder = path.slice(0, -1)
     const target = await this.#attempt(folder, async () => {
       const found = await this.#resolve(folder)
-      return found.exists && this.#whyOutside(found) === null ? found : null
+      return found.exists && whyOutside(found.path, { fence: this.#fence, machine: this.#needs.machine }) === null ? found : null
     })
     if (target === null) return []
     const entries = await this.#attempt(folder, () => this.#needs.files.readDirectory(target, this.#signal))
@@ -151,40 +144,23 @@ class PlaceReading {
   }
 
   async #read(path: string, importedBy?: string): Promise<Found> {
-    try {
-      return await this.#readOrThrow(path, importedBy)
-    } catch (error) {
-      this.#signal?.throwIfAborted()
-      if (!(error instanceof FileError)) throw error
-      if (error.code === 'FS_NOT_FOUND') return { kind: 'absent' }
-      return this.#ignoredRow(path, error.message, null, error.code === 'FS_IO_ERROR')
-    }
-  }
-
-  async #readOrThrow(path: string, importedBy: string | undefined): Promise<Found> {
-    const { files, machine } = this.#needs
-    const target = await this.#resolve(path)
-    if (target.isDanglingLink) return this.#ignoredRow(path, 'It is a link to a file that does not exist.', null)
-    if (!target.exists) return { kind: 'absent' }
-    // The person's own file may be a link to wherever they keep it.
-    const outside = this.#whyOutside(target, this.#place.scope.kind === 'user' && importedBy === undefined)
-    if (outside !== null) return this.#ignoredRow(path, outside, null)
-    const stat = await files.stat(target, this.#signal)
-    this.#seen.push({ target, stat })
-    if (stat.kind !== 'file') return this.#ignoredRow(path, stat.kind === 'directory' ? 'It is a folder, not a file.' : 'It is not a regular file but a FIFO, socket or device.', null)
-    if (stat.size > MAX_SOURCE_BYTES) return this.#ignoredRow(path, `It has ${stat.size} bytes; at most ${MAX_SOURCE_BYTES} are read.`, stat.size)
-    const whole = await files.readText(target, { maxBytes: MAX_SOURCE_BYTES, ...(this.#signal && { signal: this.#signal }) })
-    const text = whole.text.trim().toWellFormed()
+    const { scope } = this.#place
+    const read = await guardedRead(this.#needs, {
+      path,
+      base: scope.folder,
+      fence: this.#fence,
+      mayBeAnywhere: scope.kind === 'user' && importedBy === undefined,
+      maxBytes: MAX_SOURCE_BYTES,
+      known: (target, stat) => void this.#seen.push({ target, stat }),
+      signal: this.#signal,
+    })
+    if (read.kind === 'absent') return read
+    if (read.kind === 'refused') return this.#ignoredRow(path, read.reason, read.bytes, read.isUnreadable)
+    const { target, stat } = read
+    const text = read.text.trim().toWellFormed()
     if (text === '') return this.#ignoredRow(path, 'It is empty.', stat.size)
-    const file = { path, scope: this.#place.scope, text, digest: machine.sha256(text), bytes: utf8Length(text), key: target.key, ...(importedBy !== undefined && { importedBy }) }
+    const file = { path, scope, text, digest: this.#needs.machine.sha256(text), bytes: utf8Length(text), key: target.key, ...(importedBy !== undefined && { importedBy }) }
     return { kind: 'loaded', file, target }
-  }
-
-  #whyOutside({ path }: FileTarget, mayBeAnywhere = false): string | null {
-    const { folders, closedBy } = this.#fence
-    const style = styleOf(this.#needs.machine)
-    if (!mayBeAnywhere && !folders.some((folder) => isWithin(path, folder, style))) return `It leads to ${path}, outside the workspace and Bosun's own folder.`
-    return closedBy(path) === null ? null : 'It is one of the paths that no tool may read.'
   }
 
   async #attempt<T>(path: string, work: () => Promise<T>): Promise<T | null> {

@@ -1,44 +1,21 @@
 import type { Session } from '../../core/session/session.ts'
+import { SurfaceFold } from '../../core/told/surface-fold.ts'
 import type { InstructionChange } from './batch.ts'
 import type { InstructionFile, ToldFile } from './service.ts'
 
-/**
- * What the model still sees of instruction files.
- *
- * Looks at each node of the surface once, and again only after a replacement: what a compaction took away is told anew.
- */
-export class ToldInstructions {
-  readonly #session: Pick<Session, 'surface'>
-  readonly #files = new Map<string, ToldFile>()
-  #generation = -1
-  #looked = 0
-
-  constructor(session: Pick<Session, 'surface'>) {
-    this.#session = session
-  }
-
-  /** By path, without those that were removed. */
-  files(): ReadonlyMap<string, ToldFile> {
-    const { nodes, generation } = this.#session.surface()
-    if (generation !== this.#generation) {
-      this.#generation = generation
-      this.#looked = 0
-      this.#files.clear()
-    }
-    for (; this.#looked < nodes.length; this.#looked++) {
-      const event = nodes[this.#looked]?.event
-      if (event?.type === 'user/message' && event.data.source.kind === 'agent-instructions') this.#take(event.data.source.files)
-    }
-    return this.#files
-  }
-
-  #take(files: readonly ToldFile[]): void {
-    for (const file of files) {
-      if (file.outcome === 'removed') this.#files.delete(file.path)
-      else this.#files.set(file.path, file)
-    }
-  }
-}
+/** What the model still sees of instruction files, by path, without those that were removed. */
+export const toldInstructions = (session: Pick<Session, 'surface'>): SurfaceFold<ReadonlyMap<string, ToldFile>> =>
+  new SurfaceFold<Map<string, ToldFile>>(session, {
+    start: () => new Map(),
+    step(files, { type, data }) {
+      if (type !== 'user/message' || data.source.kind !== 'agent-instructions') return files
+      for (const file of data.source.files) {
+        if (file.outcome === 'removed') files.delete(file.path)
+        else files.set(file.path, file)
+      }
+      return files
+    },
+  })
 
 /** What the model has to be told: new and changed files in their order, and those that are gone. An unreadable one holds on. */
 export function changesOf(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { childPath, foldersDown, nameOf, parentFolder } from '../../../../extension/features/instructions/folders.ts'
+import { childPath, foldersDown, nameOf, parentFolder } from '../../../extension/base/folders.ts'
 
 it.each([
   ['/a/b', '/a'],
