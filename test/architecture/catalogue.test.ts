@@ -21,6 +21,16 @@ const catalogue: Readonly<Record<string, { readonly [key: string]: Shape }>> = {
   bash: shell,
   pwsh: shell,
   read: { file_path: 'string', 'offset?': 'number', 'limit?': 'number' },
+  read_image: { file_path: 'string' },
+  str_replace_editor: {
+    command: ['view', 'create', 'str_replace', 'insert'],
+    path: 'string',
+    'file_text?': 'string',
+    'insert_line?': 'integer',
+    'new_str?': 'string',
+    'old_str?': 'string',
+    'view_range?': { list: 'integer' },
+  },
   write: { file_path: 'string', content: 'string' },
   edit: { file_path: 'string', old_string: 'string', new_string: 'string', 'replace_all?': 'boolean' },
   glob: { pattern: 'string', 'path?': 'string' },
@@ -41,7 +51,7 @@ const catalogue: Readonly<Record<string, { readonly [key: string]: Shape }>> = {
   },
   todo_write: { todos: { list: { content: 'string', status: ['pending', 'in_progress', 'completed'] } } },
 }
-const parallelSafe = ['read', 'glob', 'grep']
+const parallelSafe = ['read', 'read_image', 'glob', 'grep']
 
 let application: WholeApplication
 beforeAll(async () => {

@@ -15,6 +15,8 @@ export type DescribeEffect = (args: JsonObject) => ToolEffect
 /** The effects of Bosun's own tools; whoever adds a tool may add its effect with `permissions.declare`. */
 export const ownEffects: ReadonlyMap<string, DescribeEffect> = new Map<string, DescribeEffect>([
   ['read', (args) => ({ kind: 'read', paths: [text(args, 'file_path')] })],
+  ['read_image', (args) => ({ kind: 'read', paths: [text(args, 'file_path')] })],
+  ['str_replace_editor', (args) => ({ kind: text(args, 'command') === 'view' ? 'read' : 'edit', paths: [text(args, 'path')] })],
   ['glob', (args) => ({ kind: 'read', paths: [text(args, 'path', '.')] })],
   ['grep', (args) => ({ kind: 'read', paths: [text(args, 'path', '.')] })],
   ['write', (args) => ({ kind: 'edit', paths: [text(args, 'file_path')] })],

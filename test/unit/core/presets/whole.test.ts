@@ -22,7 +22,7 @@ describe('in the whole application', () => {
   })
   it('the preset ask can read and search and change nothing', async () => {
     const agent = await agentOf('ask')
-    expect(toolsOf(agent).map(({ name }) => name)).toEqual(['ask_user_question', 'glob', 'grep', 'read'])
+    expect(toolsOf(agent).map(({ name }) => name)).toEqual(['ask_user_question', 'glob', 'grep', 'read', 'read_image'])
     const { system } = await assembled(agent)
     expect(system).not.toMatch(/\b(edit|write|bash|todo_write|run_in_background)\b says|Prefer edit|Keep a list/)
     const result = await application.ctx.tools.execute({ callId: 'a', name: 'write', arguments: { file_path: 'x', content: 'x' }, agent, signal: AbortSignal.timeout(5000) })

@@ -298,7 +298,7 @@ describe('write', () => {
     const made = createToolBench(createFakeAgent({ cwd: folder }))
     const files: FileSystem = new NodeFileSystem()
     await made.mount(observationPlugin({ files, dispatch: made.kernel.dispatch, logger: made.logger }))
-    await made.mount(fileTools({ files, blobs: { putBeforeImage: () => Promise.reject(new Error('disk full')) } }))
+    await made.mount(fileTools({ files, blobs: { putAttachment: () => Promise.reject(new Error('unused')), putBeforeImage: () => Promise.reject(new Error('disk full')) } }))
     await made.run('read', { file_path: 'a' })
     expect((await made.run('write', { file_path: 'a', content: 'new' })).isError).toBe(true)
     expect((await made.run('edit', { file_path: 'a', old_string: 'old', new_string: 'new' })).isError).toBe(true)
