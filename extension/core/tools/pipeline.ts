@@ -296,6 +296,8 @@ export class StagedCall implements StagedExecution {
     } catch (error) {
       result = failureOf(error)
     }
+    // Whoever sees it on the way answers with another result or leaves it as it is.
+    deepFreeze(result)
     this.#canonical.add(result)
     return result
   }
@@ -373,7 +375,7 @@ export class StagedCall implements StagedExecution {
     return this.#result ?? failureOf(new ToolError('ABORTED_BEFORE_DISPATCH', 'The call was not started.'))
   }
   #settle(result: ToolResult): void {
-    this.#result = result
+    this.#result = Object.freeze(result)
   }
   #end(result: ToolResult): void {
     this.#result = result

@@ -274,6 +274,18 @@ describe('wrappers', () => {
     expect([codeOf(result), () => structuredClone(result)]).toEqual([code, expect.any(Function)])
     expect(() => structuredClone(result)).not.toThrow()
   })
+  it.each(['wrapper', 'post-execute', 'wrapper of its own answer'])('a %s changes a result by answering another, never in place', async (who) => {
+    const { run, ctx } = setUp()
+    const spoil = (result: ToolResult) => {
+      for (const [key, value] of [['value', 'spoilt'], ['content', 'spoilt'], ['meta', () => 1]] as const) Reflect.set(result, key, value)
+      Reflect.set(result.content[0] ?? {}, 'text', 'spoilt')
+      return result
+    }
+    if (who === 'wrapper') ctx.on('tools/execute', async (_exec, next) => spoil(await next()))
+    else ctx.on('tools/post-execute', (_exec, result, next) => (spoil(result), next()))
+    if (who === 'wrapper of its own answer') ctx.on('tools/execute', () => ({ isError: false, value: 'value', content: [] }))
+    expect(await run()).toEqual({ isError: false, value: 'value', content: [{ type: 'text', text: 'value' }] })
+  })
   it('that hand out the result of another call have it made anew, with this call’s rendering', async () => {
     let first: ToolResult | undefined
     const { run, ctx } = setUp(() => 'x', { output: { schema: { type: 'string' }, render: (_args, value) => [{ type: 'text', text: `fresh ${JSON.stringify(value)}` }] } })
