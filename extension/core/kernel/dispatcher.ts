@@ -23,8 +23,9 @@ export interface ListenerTable {
 /**
  * The listeners of every extension point, and the four ways to run them.
  *
- * A dispatch works on the listeners that were there when it began and have not gone since: one that comes meanwhile is
- * left out, and one that was taken back is not called any more. Order is that of registration, `prepend` first.
+ * No listener is called once it was taken back. One that comes while a dispatch runs is left out of it, but a waterfall asks
+ * it too: a policy that restarts while another waits for the person still judges the call. Order is that of registration,
+ * `prepend` first.
  */
 export function createListenerTable(logger: Logger): ListenerTable {
   const points = new Map<string, Entry[]>()
@@ -43,22 +44,22 @@ export function createListenerTable(logger: Logger): ListenerTable {
   // The casts below hold the table untyped inside; `on` and `Dispatcher` are typed by point name.
   const dispatch: Dispatcher = {
     async waterfall(name, scope, args, last) {
-      const entries = entriesFor(name, scope)
-      const run = async (index: number): Promise<never> => {
-        let at = index
-        while (entries[at]?.isGone) at += 1
-        const entry = entries[at]
-        const outcome = entry ? entry.call(...(args as unknown[]), () => run(at + 1)) : last()
+      const run = async (asked: readonly Entry[], table: readonly Entry[] | undefined, waiting: readonly Entry[]): Promise<never> => {
+        const now = points.get(name)
+        // A listener may wait for long, for a person say: those behind it are whoever is there when their turn comes.
+        const rest = now === table ? waiting : entriesFor(name, scope).filter((entry) => !asked.includes(entry))
+        const [entry, ...behind] = rest
+        const outcome = entry ? entry.call(...(args as unknown[]), () => run([...asked, entry], now, behind)) : last()
         return (await outcome) as never
       }
-      return run(0)
+      return run([], points.get(name), entriesFor(name, scope))
     },
     async serial(name, scope, args) {
       for (const entry of entriesFor(name, scope)) if (!entry.isGone) await entry.call(...(args as unknown[]))
     },
     async parallel(name, scope, args) {
       const outcomes = await Promise.allSettled(
-        entriesFor(name, scope).map(async (entry) => entry.call(...(args as unknown[]))),
+        entriesFor(name, scope).map(async (entry) => (entry.isGone ? undefined : entry.call(...(args as unknown[])))),
       )
       const failed = outcomes.find((outcome) => outcome.status === 'rejected')
       if (failed) throw failed.reason

@@ -138,6 +138,28 @@ describe('listeners', () => {
     const fiber = ctx.plugin(late)
     expect((await tools.execute(request('a', { word: 'x' }))).isError).toBe(false)
   })
+  it('of a plugin that is mounted anew while a waterfall waits are asked: no call slips by a policy that restarts', async () => {
+    const { ctx, tools, request } = layers()
+    tools.register(tool('a'))
+    const policy: Plugin = { name: 'policy', inject: ['tools'], apply: (own) => void own.on('tools/pre-execute', () => ({ kind: 'deny', reason: 'never' })) }
+    ctx.on('tools/pre-execute', async (_exec, next) => {
+      await first.dispose()
+      ctx.plugin(policy)
+      return next()
+    })
+    const first = ctx.plugin(policy)
+    expect(await tools.execute(request('a', { word: 'x' }))).toMatchObject({ isError: true, error: { message: 'never' } })
+  })
+  it('may ask what is behind them twice, and it answers twice', async () => {
+    const { ctx, tools, request } = layers()
+    let ran = 0
+    tools.register({ ...tool('a'), execute: () => ({ word: String((ran += 1)) }) })
+    ctx.on('tools/execute', async (_exec, next) => {
+      await next()
+      return next()
+    })
+    expect(await tools.execute(request('a', { word: 'x' }))).toMatchObject({ value: { word: '2' } })
+  })
   it('that take themselves back leave the others their turn', async () => {
     const { ctx, tools, request } = layers()
     const heard: number[] = []
