@@ -37,6 +37,8 @@ export default defineConfig({
         test: {
           name: 'webview',
           environment: 'happy-dom',
+          // One page for all files of a worker; each file takes away what it draws.
+          isolate: false,
           include: ['test/webview/**/*.test.{ts,tsx}'],
         },
       },

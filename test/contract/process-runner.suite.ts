@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProcessError, type ProcessExit, type ProcessRunner, type ProcessSpec } from '../../extension/capabilities/process.ts'
+import { runCount } from '../support/run-count.ts'
 
 export interface ProcessRunnerEnv {
   readonly describe: (name: string, body: () => void) => void
@@ -255,18 +256,19 @@ export function processRunnerContract({ describe, it, after, create }: ProcessRu
       }))
   })
 
+  const starts = runCount({ full: 500, desk: 100 })
   const startMany = () =>
     withRunner(async (runner) => {
       await run(runner, 'true')
       const before = await leftovers()
       const signal = new AbortController().signal
-      for (let round = 0; round < 50; round++) {
+      for (let round = 0; round < starts / 10; round++) {
         await Promise.all(Array.from({ length: 10 }, () => run(runner, '', { command: 'true', args: [], signal })))
       }
       await until(async () => (await leftovers()) <= before)
     })
 
-  it('500 quick starts leave no process, no descriptor and no listener behind', startMany, 120_000)
+  it(`${starts} quick starts leave no process, no descriptor and no listener behind`, startMany, 120_000)
 
   it('writes to a file are there when the program has ended', () =>
     withRunner(async (runner) => {

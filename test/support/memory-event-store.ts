@@ -128,6 +128,8 @@ class MemoryEventFile implements EventFile {
   readonly #header: JsonObject
   readonly #leaseListeners = new Set<() => void>()
   #queue = ''
+  /** The text as this file left it. */
+  #written = ''
   #failure: EventStoreError | null = null
   #isLost = false
 
@@ -179,8 +181,10 @@ class MemoryEventFile implements EventFile {
     if (this.#failure !== null) throw this.#failure
     if (this.#queue === '') return
     const log = this.#materialize()
-    if (!log.text.endsWith('\n')) log.text += '\n'
+    // Looking at the end of a text that grew piece by piece costs as much as all of it, so only a text of others is looked at.
+    if (log.text !== this.#written && !log.text.endsWith('\n')) log.text += '\n'
     log.text += this.#queue
+    this.#written = log.text
     log.modifiedAt = this.#world.now()
     this.#queue = ''
   }

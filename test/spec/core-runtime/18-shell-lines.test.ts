@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../extension/base/json.ts'
 import type { PermissionRuleSetting } from '../../../extension/core/settings/specs.ts'
 import { judgeRig, type World } from '../../support/judge-rig.ts'
+import { runCount } from '../../support/run-count.ts'
 
 /** Rules that a person gives while they work: each for a harmless part, most by "Always allow…", some written by hand and broader than Bosun offers. */
 const rules: readonly PermissionRuleSetting[] = [
@@ -231,7 +232,7 @@ describe('“Always allow…”', () => {
           expect([command, change(command), await verdict(command, { rules: kept }), await verdict(change(command), { rules: kept }) === 'allow']).toEqual([command, change(command), 'allow', false])
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runCount({ full: 150, desk: 40 }) },
     )
   })
 })

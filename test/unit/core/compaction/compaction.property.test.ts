@@ -8,6 +8,7 @@ import { createLoopRig, fakeTool, prompt } from '../../../support/loop-rig.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 import { createMemoryBlobStore } from '../../../support/memory-blob-store.ts'
 import { createRecordingLogger } from '../../../support/quiet-logger.ts'
+import { runCount } from '../../../support/run-count.ts'
 import { callParts, createScriptedAdapter, failWith, textParts } from '../../../support/scripted-adapter.ts'
 
 interface World {
@@ -72,6 +73,6 @@ describe('a talk over a window that is really closed', () => {
       fc.asyncProperty(worlds, async (world) => {
         expect(await endOf(world)).toEqual(['{"kind":"completed"}'])
       }),
-      { numRuns: 8 },
+      { numRuns: runCount({ full: 8, desk: 3 }) },
     ))
 })

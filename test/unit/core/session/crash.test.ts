@@ -151,10 +151,10 @@ describe('a log that is cut at any byte', () => {
     const { text } = disk.logs.get('s')!
     const original = session.events()
     const headerEnd = text.indexOf('\n')
+    const cut = createMemoryDisk()
+    const { sessions } = await windowOn(cut)
     for (let size = 0; size < text.length; size++) {
-      const cut = createMemoryDisk()
       cut.logs.set('s', { text: text.slice(0, size), cuts: new Map(), note: null, modifiedAt: 0, lease: null })
-      const { sessions } = await windowOn(cut)
       if (size < headerEnd) {
         await expect(sessions.open('s')).rejects.toMatchObject({ code: 'UNREADABLE' })
         expect(cut.logs.get('s')!.text).toBe(text.slice(0, size))
