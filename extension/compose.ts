@@ -13,6 +13,7 @@ import type { Search } from './capabilities/search.ts'
 import type { Secrets } from './capabilities/secrets.ts'
 import type { SettingsSource } from './capabilities/settings-source.ts'
 import type { ShellSyntax } from './capabilities/shell-syntax.ts'
+import type { WebPages } from './capabilities/web-pages.ts'
 import type { Workspace } from './capabilities/workspace.ts'
 import { createKernel } from './core/kernel/kernel.ts'
 import type {} from './core/cost/plugin.ts'
@@ -35,6 +36,7 @@ import type {} from './features/jobs/service.ts'
 import type {} from './features/observation/service.ts'
 import type {} from './features/questions/service.ts'
 import type {} from './features/references/service.ts'
+import type {} from './features/web/service.ts'
 import { mountAll } from './mount.ts'
 import type { MountOptions } from './mount.ts'
 
@@ -56,6 +58,7 @@ export interface Capabilities {
   readonly secrets: Secrets
   readonly settings: SettingsSource
   readonly shellSyntax: ShellSyntax
+  readonly webPages: WebPages
   readonly workspace: Workspace
 }
 

@@ -9,7 +9,10 @@ import { NodeFileSystem } from './platform/node/file-system.ts'
 import { readGitBranch } from './platform/node/git-branch.ts'
 import { createKeeperRunner } from './platform/node/keeper-runner.ts'
 import { createNodeMachine } from './platform/node/machine.ts'
+import { usesProxy } from './platform/node/http.ts'
+import { createPageTextWorker } from './platform/node/page-text-worker.ts'
 import { createRipgrepSearch } from './platform/node/ripgrep-search.ts'
+import { createNodeWebPages } from './platform/node/web-pages.ts'
 import { VscodeAttention } from './platform/vscode/attention.ts'
 import { EditorFileSystem } from './platform/vscode/editor-file-system.ts'
 import { createVscodeModels } from './platform/vscode/editor-models.ts'
@@ -25,6 +28,7 @@ import type { ChatController } from './host/chat-controller.ts'
 import type { ChatCapabilities } from './host/chat-services.ts'
 import type { ChatViews } from './platform/vscode/chat-views.ts'
 import type { KeptFiles } from './platform/vscode/kept-files.ts'
+import type { Http } from './capabilities/http.ts'
 import type { Logger } from './capabilities/logger.ts'
 
 /** What is composed is there in well under a second; a service that is missing by then does not come. */
@@ -57,6 +61,8 @@ export async function runEditor(context: vscode.ExtensionContext, { views, kept,
   const settings = createVscodeSettingsSource()
   const editor = new VscodeEditor({ files, kept, views, l10n, statusCommand: 'bosun.showMenu' })
   const editorFacts = new VscodeEditorFacts()
+  // The editor puts its proxy and the system's certificates into the global function.
+  const http: Http = { fetch: (input, init) => fetch(input, init) }
   const application = compose({
     attention,
     blobs,
@@ -65,8 +71,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, kept,
     editorFacts,
     events: new NodeEventStore({ root }),
     files,
-    // The editor puts its proxy and the system's certificates into the global function.
-    http: { fetch: (input, init) => fetch(input, init) },
+    http,
     logger,
     machine,
     processes,
@@ -74,6 +79,10 @@ export async function runEditor(context: vscode.ExtensionContext, { views, kept,
     secrets,
     settings,
     shellSyntax: createBashSyntax(),
+    webPages: createNodeWebPages({
+      textWorker: createPageTextWorker({ entry: vscode.Uri.joinPath(context.extensionUri, 'dist', 'page-text.js').fsPath }),
+      proxyFor: (url) => (usesProxy(url, { settings: (name) => vscode.workspace.getConfiguration().get(name) }) ? http : null),
+    }),
     workspace,
   })
   const capabilities = {

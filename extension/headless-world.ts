@@ -12,7 +12,7 @@ import { createNodeClock } from './platform/node/clock.ts'
 import { createDirectRunner } from './platform/node/direct-runner.ts'
 import { NodeEventStore } from './platform/node/event-store.ts'
 import { NodeFileSystem } from './platform/node/file-system.ts'
-import { createNodeHttp } from './platform/node/http.ts'
+import { createNodeHttp, usesProxy } from './platform/node/http.ts'
 import { createLineLogger } from './platform/node/logger.ts'
 import type { LogLevel } from './platform/node/logger.ts'
 import { createNodeMachine } from './platform/node/machine.ts'
@@ -20,6 +20,8 @@ import { createRipgrepSearch } from './platform/node/ripgrep-search.ts'
 import { createFileSecrets } from './platform/node/secrets.ts'
 import { makeFolders } from './platform/node/make-folders.ts'
 import { createFileSettings } from './platform/node/settings-source.ts'
+import { createPageTextWorker } from './platform/node/page-text-worker.ts'
+import { createNodeWebPages } from './platform/node/web-pages.ts'
 import { createFolderWorkspace } from './platform/node/workspace.ts'
 
 export interface HeadlessWorldOptions {
@@ -59,6 +61,8 @@ export async function createHeadlessWorld({ cwd, storage, settings }: HeadlessWo
       logger,
     }),
   ])
+  const proxySettings = (name: 'http.proxy' | 'http.noProxy') => source.inspect(name).user
+  const http = createNodeHttp({ settings: proxySettings })
   return {
     cwd: folder,
     attention: createPolicyAttention({ choose: () => null, logger }),
@@ -67,7 +71,7 @@ export async function createHeadlessWorld({ cwd, storage, settings }: HeadlessWo
     editorFacts: noEditorFacts,
     events: new NodeEventStore({ root }),
     files: new NodeFileSystem({ folders: () => workspace.folders() }),
-    http: createNodeHttp({ settings: (name) => source.inspect(name).user }),
+    http,
     logger,
     machine,
     processes,
@@ -75,6 +79,10 @@ export async function createHeadlessWorld({ cwd, storage, settings }: HeadlessWo
     secrets: createFileSecrets({ folder: home, logger }),
     settings: source,
     shellSyntax: createBashSyntax(),
+    webPages: createNodeWebPages({
+      textWorker: createPageTextWorker({ entry: new URL('./page-text.js', import.meta.url) }),
+      proxyFor: (url) => (usesProxy(url, { settings: proxySettings }) ? http : null),
+    }),
     workspace,
     dispose: () => processes.dispose(),
   }

@@ -46,6 +46,7 @@ import { questionsPlugin } from './features/questions/plugin.ts'
 import { sessionCommands } from './features/commands/plugin.ts'
 import { referencesPlugin } from './features/references/plugin.ts'
 import { todoPlugin } from './features/todo/projection.ts'
+import { webPlugin } from './features/web/plugin.ts'
 import { createEditorAdapter } from './models/editor/adapter.ts'
 import { createProviderAdapter } from './models/provider-adapter.ts'
 import { createScriptedTour } from './models/scripted-tour/adapter.ts'
@@ -56,6 +57,7 @@ import { searchTools } from './tools/search/plugin.ts'
 import { shownPath } from './tools/shown-path.ts'
 import { shellTools } from './tools/shell/plugin.ts'
 import { todoTools } from './tools/todo/plugin.ts'
+import { webTools } from './tools/web/plugin.ts'
 
 export interface MountOptions {
   /** Adapters beside the guided tour and the configured providers. */
@@ -130,6 +132,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     }),
     jobsPlugin({ clock, logger, machine }),
     planPlugin({ logger, machine }),
+    webPlugin({ http: world.http, pages: world.webPages, secrets: world.secrets, clock, logger }),
 
     fileTools({ files, blobs }),
     searchTools({ search: searchWithoutSecrets(search, { sensitivePaths: setting('permissionsSensitivePaths'), machine, workspace, rules: () => kernel.root.permissions.rules() }), files, workspace, blobs, logger }),
@@ -139,6 +142,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     jobTools,
     todoTools({ allowParallelInProgress: true }),
     questionTools,
+    webTools,
 
     hooksPlugin({ files, processes, clock, machine, workspace, logger, logPath: (sessionId) => blobs.spillFolder(sessionId).replace(/[\\/]spill$/, '/events.jsonl') }),
     hooksCommand,

@@ -6,6 +6,7 @@ import type {} from './jobs/service.ts'
 import type {} from './observation/service.ts'
 import type {} from './plan/service.ts'
 import type {} from './questions/service.ts'
+import type {} from './web/service.ts'
 
 /** What the log holds the events of the features to. A build without a feature may skip them. */
 export const featureEventTypes: Partial<Readonly<Record<EventType, EventTypeRules>>> = {
@@ -16,6 +17,7 @@ export const featureEventTypes: Partial<Readonly<Record<EventType, EventTypeRule
   'job/ended': { isIgnorable: true, fields: { id: 'text', status: 'text', detail: 'text?' } },
   'plan/mode': { fields: { active: 'boolean' } },
   'question/asked': { isIgnorable: true, fields: { id: 'text', callId: 'text?', questions: 'list' } },
+  'web/deepseek-search-llm-request': { isIgnorable: true, fields: { callId: 'text', model: 'text' } },
   'question/settled': { isIgnorable: true, fields: { id: 'text', outcome: 'text' } },
 }
 

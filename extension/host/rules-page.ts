@@ -39,6 +39,7 @@ export function createRulesPage({ permissions, l10n }: Parts) {
     const { t } = l10n
     const { tool, command, path, host } = parseRule(setting, 'always')
     if (command !== null) return command.isPrefix ? t('Commands that begin with {command}', { command: code(commandRuleText({ ...command, isPrefix: false })) }) : t('The command {command}', { command: code(command.words.length === 1 ? (command.words[0] ?? '') : commandRuleText(command)) })
+    if (host !== null && tool === 'web_fetch') return t('Reading pages of {host}', { host: code(host) })
     if (host !== null) return tool === '*' ? t('Everything that reaches {host}', { host: code(host) }) : t('Commands that read from {host}', { host: code(host) })
     if (path !== null) {
       if (tool === 'write' || tool === 'edit') return t('Changing files in {path}', { path: code(path) })

@@ -49,13 +49,15 @@ const catalogue: Readonly<Record<string, { readonly [key: string]: Shape }>> = {
       },
     },
   },
+  web_search: { queries: { list: 'string' } },
+  web_fetch: { url: 'string', 'offset?': 'number', 'limit?': 'number', 'whole_page?': 'boolean' },
   todo_write: { todos: { list: { content: 'string', status: ['pending', 'in_progress', 'completed'] } } },
 }
-const parallelSafe = ['read', 'read_image', 'glob', 'grep']
+const parallelSafe = ['read', 'read_image', 'glob', 'grep', 'web_search', 'web_fetch']
 
 let application: WholeApplication
 beforeAll(async () => {
-  application = await wholeApplication()
+  application = await wholeApplication({ settings: { 'tools.web.searchProvider': 'brave' } })
 })
 afterAll(() => application.dispose())
 

@@ -1,21 +1,24 @@
-import { build } from 'esbuild'
-import { join } from 'node:path'
+import { build, type BuildOptions } from 'esbuild'
+import { dirname, join } from 'node:path'
 
 const root = join(import.meta.dirname, '../..')
 
 export const headlessBundle = join(root, 'out/headless-test/headless.js')
 
-/** Bundles the headless root once for the suites that start it as a program. */
+const shared: BuildOptions = {
+  bundle: true,
+  platform: 'node',
+  target: 'node22',
+  format: 'esm',
+  external: ['vscode', '@lydell/node-pty', '@vscode/ripgrep', 'web-tree-sitter', 'tree-sitter-bash'],
+  banner: { js: "import{createRequire as bundleRequire}from'node:module';const require=bundleRequire(import.meta.url);" },
+  logLevel: 'error',
+}
+
+/** Bundles the headless root, and what it starts beside itself, once for the suites that start it as a program. */
 export async function setup(): Promise<void> {
-  await build({
-    entryPoints: [join(root, 'extension/headless.ts')],
-    outfile: headlessBundle,
-    bundle: true,
-    platform: 'node',
-    target: 'node22',
-    format: 'esm',
-    external: ['vscode', '@lydell/node-pty', '@vscode/ripgrep', 'web-tree-sitter', 'tree-sitter-bash'],
-    banner: { js: "import{createRequire as bundleRequire}from'node:module';const require=bundleRequire(import.meta.url);" },
-    logLevel: 'error',
-  })
+  await Promise.all([
+    build({ ...shared, entryPoints: [join(root, 'extension/headless.ts')], outfile: headlessBundle }),
+    build({ ...shared, entryPoints: [join(root, 'extension/platform/node/page-text-main.ts')], outfile: join(dirname(headlessBundle), 'page-text.js') }),
+  ])
 }

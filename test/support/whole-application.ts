@@ -11,6 +11,8 @@ import { NodeEventStore } from '../../extension/platform/node/event-store.ts'
 import { NodeFileSystem } from '../../extension/platform/node/file-system.ts'
 import { createNodeMachine } from '../../extension/platform/node/machine.ts'
 import { createRipgrepSearch } from '../../extension/platform/node/ripgrep-search.ts'
+import { createNodeWebPages } from '../../extension/platform/node/web-pages.ts'
+import { createPageTextWorker } from '../../extension/platform/node/page-text-worker.ts'
 import { createFolderWorkspace } from '../../extension/platform/node/workspace.ts'
 import { memorySecrets } from './memory-secrets.ts'
 import { memorySettings, type MemorySettings, type SettingValues } from './memory-settings.ts'
@@ -54,6 +56,7 @@ export async function wholeApplication(options: { readonly settings?: SettingVal
     secrets: memorySecrets(options.secrets),
     settings,
     shellSyntax: createBashSyntax(),
+    webPages: createNodeWebPages({ textWorker: createPageTextWorker({ entry: new URL('../../extension/platform/node/page-text-main.ts', import.meta.url) }) }),
     workspace,
   }
   const altered = options.alter?.(world) ?? world

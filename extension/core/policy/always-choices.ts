@@ -26,6 +26,11 @@ export function alwaysForHosts(tool: string, commands: readonly ShellCommand[], 
   return scoped(`reading from ${hosts.map((host) => `\`${host}\``).join(' and ')}`, hosts.map((host) => ({ tool, host, decision: 'allow' })), folder)
 }
 
+/** For pages of hosts. */
+export function alwaysForPages(tool: string, hosts: readonly string[], folder: string | null): Always {
+  return scoped(`reading pages of ${hosts.map((host) => `\`${host}\``).join(' and ')}`, hosts.map((host) => ({ tool, host, decision: 'allow' })), folder)
+}
+
 /** UTF-16 units of the longest line that "always" repeats. */
 const MAX_LINE = 1_000
 

@@ -9,7 +9,7 @@ import type { SandboxMode } from '../log/event.ts'
 import type { Settings } from '../settings/settings.ts'
 import { settings as specs } from '../settings/specs.ts'
 import type { ApprovalDetails, Execution, PolicyGrounds, PreExecuteDecision } from '../tools/definition.ts'
-import { alwaysForCommands, alwaysForEdit, alwaysForHosts, alwaysForLine, alwaysForRead, alwaysForText, alwaysForTool } from './always-choices.ts'
+import { alwaysForCommands, alwaysForEdit, alwaysForHosts, alwaysForLine, alwaysForPages, alwaysForRead, alwaysForText, alwaysForTool } from './always-choices.ts'
 import { absolutePath, isWithin, pathMatcher, relativeTo, styleOf, type PathStyle } from './paths.ts'
 import type { PermissionBook } from './permissions-service.ts'
 import { commandRuleText, formatRule, matchesCommand, type Rule, type RuleSource } from './rules.ts'
@@ -22,7 +22,8 @@ import type { ShellCommand, ShellScript } from './shell/shell-parts.ts'
 import { fitsRulePath, isAbsolutePattern } from './rule-paths.ts'
 import { beyondRule } from './rule-reach.ts'
 import { hostsIn, hostsOf, isPlainFetch, matchesHost } from './shell/hosts.ts'
-import type { ToolEffect } from './tool-effects.ts'
+import { redactSecrets } from './redact-secrets.ts'
+import type { NetworkEffect, ToolEffect } from './tool-effects.ts'
 
 interface Parts {
   readonly book: Pick<PermissionBook, 'modeIn' | 'capIn' | 'rulesIn' | 'effectOf'>
@@ -127,6 +128,8 @@ export function createJudge(parts: Parts): Judge {
         return decideEdit(whole, await placesOf(effect.paths, whole.cwd, exec.signal))
       case 'shell':
         return decideShell(whole, effect)
+      case 'network':
+        return decideNetwork(whole, effect)
       case 'unknown':
         return decideUnknown(whole, await placesIn(exec.arguments, whole.cwd, exec.signal))
     }
@@ -217,6 +220,24 @@ export function createJudge(parts: Parts): Judge {
     const folder = folders.find((path) => first !== undefined && isWithin(first.realPath, path, style))
     const always = folder === undefined || first === undefined ? [] : alwaysForEdit(['write', 'edit'], relativeTo(first.realPath, folder, style), folder)
     return ask(whole, { effect, why: 'No rule of yours allows changing this file.', always })
+  }
+
+  /** Nothing changes here, so the mode does not forbid it; a host is asked for, because what is sent to it leaves this machine. */
+  function decideNetwork(whole: Case, { hosts, sent, words, isSetUp, refusal }: NetworkEffect): PreExecuteDecision {
+    const { exec, mode, rules, folders } = whole
+    if (refusal !== null) return deny('guard', refusal.reason, refusal.code)
+    const leaking = sent.find((text) => hasSecret(text))
+    if (leaking !== undefined) return deny('secret', `What ${exec.name} would send holds something that looks like a key or token, and that may not leave this machine. Leave it out.`, 'WEB_BLOCKED_URL')
+    const fits = (rule: Rule) => isForTool(rule, exec.name) && rule.command === null && rule.path === null
+    const concerns = (rule: Rule) => fits(rule) && (rule.host === null || hosts.some((host) => matchesHost(rule.host ?? '', host)))
+    const hard = strict(whole, rules.filter(concerns), hosts.join(', '))
+    if (hard !== null) return hard
+    if (isSetUp) return allowed('effect', 'It only asks the provider that you set up.')
+    if (mode === 'danger-full-access') return allowedByMode
+    const allowing = hosts.map((host) => rules.find((rule) => fits(rule) && rule.decision === 'allow' && (rule.host === null || matchesHost(rule.host, host))))
+    const used = allowing.filter((rule) => rule !== undefined)
+    if (hosts.length > 0 && used.length === hosts.length) return allowedBy(used)
+    return ask(whole, { effect: words, why: `No rule of yours allows reading from ${hosts.map((host) => `\`${host}\``).join(' and ')}.`, always: alwaysForPages(exec.name, hosts, folders[0] ?? null) })
   }
 
   /** `places`: whatever in the arguments may be a path. */
@@ -433,7 +454,7 @@ export function createJudge(parts: Parts): Judge {
     }
     const asking = rules.find(({ decision }) => decision === 'ask')
     if (asking === undefined) return null
-    const isReading = whole.effect.kind === 'read' || whole.effect.kind === 'none'
+    const isReading = ['read', 'none', 'network'].includes(whole.effect.kind)
     if (whole.mode === 'read-only' && !isReading) return null
     return ask(whole, { effect: whole.effect.kind === 'shell' ? `Run \`${subject}\`` : `Use ${whole.exec.name} on \`${subject}\``, why: `A rule wants to be asked (${shown(asking)}).`, mustAsk: true })
   }
@@ -513,6 +534,9 @@ function filledBraces(pattern: string): readonly string[] | null {
   const filled = pattern.length > 500 ? [] : braceExpand(pattern, { braceExpandMax: 101 })
   return filled.length === 0 || filled.length > 100 ? null : filled
 }
+
+/** Written plainly, or as addresses spell it. */
+const hasSecret = (text: string): boolean => [text, text.replace(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))].some((one) => redactSecrets(one) !== one)
 
 const isForTool = ({ tool }: Pick<Rule, 'tool'>, name: string) => tool === name || tool === '*'
 

@@ -7,8 +7,24 @@ export type ToolEffect =
   | { readonly kind: 'read'; readonly paths: readonly string[] }
   | { readonly kind: 'edit'; readonly paths: readonly string[] }
   | { readonly kind: 'shell'; readonly shell: 'bash' | 'pwsh'; readonly command: string; readonly workdir: string | null }
+  | NetworkEffect
   /** Nobody knows: tools of others. */
   | { readonly kind: 'unknown' }
+
+/** Reads what stands at hosts of the network, and changes nothing here. */
+export interface NetworkEffect {
+  readonly kind: 'network'
+  /** In small letters. */
+  readonly hosts: readonly string[]
+  /** What the hosts get to see; no secret may be in it. */
+  readonly sent: readonly string[]
+  /** For the person, as Markdown: "Read `https://…`". */
+  readonly words: string
+  /** The person chose these hosts in the settings, so that nobody is asked again. */
+  readonly isSetUp: boolean
+  /** Why it can never be, whatever the mode and the rules say; null: it can. */
+  readonly refusal: { readonly reason: string; readonly code: string } | null
+}
 
 export type DescribeEffect = (args: JsonObject) => ToolEffect
 

@@ -30,5 +30,6 @@ function plain(schema: JsonObject): JsonObject {
   const isNull = (choice: JsonObject) => choice['type'] === 'null'
   const [value, ...others] = (choices ?? []).filter((choice) => !isNull(choice))
   if (choices === undefined || value === undefined || others.length > 0 || !choices.some(isNull)) return schema
-  return { ...value, type: [value['type'] as Json, 'null'] }
+  const words = value['enum']
+  return { ...value, type: [value['type'] as Json, 'null'], ...(Array.isArray(words) && { enum: [...(words as readonly Json[]), null] }) }
 }

@@ -108,6 +108,21 @@ export const permissionRuleSchema = z.strictObject({
 })
 export type PermissionRuleSetting = z.infer<typeof permissionRuleSchema>
 
+const webProviderSchema = z.strictObject({
+  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+  keyName: text.optional(),
+  model: text.optional(),
+})
+/** `tools.web.providers`, by the provider. */
+export const webProvidersSchema = z.strictObject({
+  searxng: webProviderSchema.optional(),
+  brave: webProviderSchema.optional(),
+  tavily: webProviderSchema.optional(),
+  exa: webProviderSchema.optional(),
+  deepseek: webProviderSchema.optional(),
+})
+export type WebProviderName = keyof z.infer<typeof webProvidersSchema>
+
 const share = z.number().gt(0).lt(1)
 
 /** One entry of `compaction.modelPolicies`: what is other for these models. */
@@ -427,6 +442,50 @@ export const settings = {
     schema: count(1000),
     isRestricted: true,
   }),
+  toolsWebSearchProvider: setting<WebProviderName | null>({
+    key: 'tools.web.searchProvider',
+    fallback: null,
+    scope: 'machine',
+    description: 'Who searches the web for the tool `web_search`: `searxng` (your own server, whose address stands in `#bosun.tools.web.providers#`), `brave`, `tavily`, `exa`, or `deepseek`, where each search costs a turn of a small model. `null`: the one of the first four that has its key or address; without any, models are not offered the tool.',
+    expects: '"searxng", "brave", "tavily", "exa", "deepseek", or null',
+    schema: z.enum(['searxng', 'brave', 'tavily', 'exa', 'deepseek']).nullable(),
+    isRestricted: true,
+  }),
+  toolsWebProviders: setting<z.infer<typeof webProvidersSchema>>({
+    key: 'tools.web.providers',
+    fallback: {},
+    scope: 'machine',
+    description: 'Where providers of web searches are, and the names of their keys: `{"searxng": {"baseUrl": "https://search.example.com"}}`. Keys themselves are set with **Bosun: Set API Key**, or in the environment as `BRAVE_API_KEY`, `TAVILY_API_KEY`, `EXA_API_KEY` or `DEEPSEEK_API_KEY`.',
+    expects: 'an object with "searxng", "brave", "tavily", "exa" or "deepseek", each with baseUrl (http:// or https://), keyName or model',
+    schema: webProvidersSchema,
+    isRestricted: true,
+  }),
+  toolsWebFetchEnabled: setting({
+    key: 'tools.web.fetchEnabled',
+    fallback: true,
+    scope: 'window',
+    description: 'Offer models the tool `web_fetch`, in presets that have it: it reads single pages, asks once for each host, and stays out of private networks.',
+    expects: 'true or false',
+    schema: z.boolean(),
+    isRestricted: true,
+  }),
+  toolsWebAllowedPrivateHosts: setting<readonly string[]>({
+    key: 'tools.web.allowedPrivateHosts',
+    fallback: [],
+    scope: 'machine',
+    description: 'Hosts of this machine or of private networks that `web_fetch` may read, such as `localhost:3000` or `wiki.corp.example`. All others are closed to it in every mode. A port narrows it to that port.',
+    expects: 'a list of host names or addresses, each with or without a port',
+    schema: z.array(text.regex(/^(?!.*\/\/)[^\s/@]+$/)),
+    isRestricted: true,
+  }),
+  toolsWebTimeoutMs: setting({
+    key: 'tools.web.timeoutMs',
+    fallback: 60_000,
+    scope: 'window',
+    description: 'Milliseconds a web search may take; a page has at most 29 seconds of them.',
+    expects: 'a whole number from 1000 to 600000',
+    schema: z.int().min(1_000).max(600_000),
+  }),
   permissionsDefaultPreset: setting<'read-only' | 'workspace-write' | 'danger-full-access'>({
     key: 'permissions.defaultPreset',
     fallback: 'workspace-write',
@@ -440,8 +499,8 @@ export const settings = {
     key: 'permissions.rules',
     fallback: [],
     scope: 'window',
-    description: 'Standing answers: `{"tool": "bash", "match": "npm test *", "decision": "allow"}` or `{"tool": "edit", "path": "src/**", "decision": "allow"}`. In a workspace’s settings only `ask` and `deny` count.',
-    expects: 'a list of rules {tool, match?, path?, folder?, decision: "allow" | "ask" | "deny"}',
+    description: 'Standing answers: `{"tool": "bash", "match": "npm test *", "decision": "allow"}` or `{"tool": "edit", "path": "src/**", "decision": "allow"}`, or `{"tool": "web_fetch", "host": "*.example.com", "decision": "allow"}`. In a workspace’s settings only `ask` and `deny` count.',
+    expects: 'a list of rules {tool, match?, path?, host?, folder?, decision: "allow" | "ask" | "deny"}',
     schema: z.array(permissionRuleSchema),
     isRestricted: true,
   }),

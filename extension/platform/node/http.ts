@@ -59,11 +59,25 @@ function proxyFrom(environment: Environment, settings: NonNullable<NodeHttpOptio
   return http === undefined && https === undefined ? noProxies : { http, https, except }
 }
 
+/**
+ * Whether a request goes through a proxy, so that whoever must know the machine at the other end knows that it cannot.
+ *
+ * Errors: `TypeError` for a setting that names no proxy.
+ */
+export function usesProxy(url: URL, { environment = process.env, settings = () => undefined }: Pick<NodeHttpOptions, 'environment' | 'settings'>): boolean {
+  if (isLoopback(url.hostname)) return false
+  const { http, https, except = '' } = proxyFrom(environment, settings)
+  const exceptions = except.toLowerCase().split(/[\s,]+/).map((entry) => entry.replace(/^\*?\.?/, '').replace(/:\d+$/, ''))
+  const host = url.hostname.toLowerCase()
+  if (except.trim() === '*' || exceptions.some((name) => name !== '' && (host === name || host.endsWith(`.${name}`)))) return false
+  return (url.protocol === 'https:' ? https : http) !== undefined
+}
+
 const isLoopback = (host: string) => host === 'localhost' || host === '127.0.0.1' || host === '[::1]'
 
 async function createCarefulFetch({ http, https, except }: Proxies, extraCertificates: readonly string[]): Promise<Http['fetch']> {
-  const [undici, tls] = await Promise.all([import('undici'), import('node:tls')])
-  const ca = [...new Set([...tls.getCACertificates('default'), ...systemCertificates(tls), ...extraCertificates])]
+  const [undici, trusted] = await Promise.all([import('undici'), trustedCertificates()])
+  const ca = [...new Set([...trusted, ...extraCertificates])]
   const dispatcher =
     http === undefined && https === undefined
       ? new undici.Agent({ connect: { ca } })
@@ -85,6 +99,12 @@ async function createCarefulFetch({ http, https, except }: Proxies, extraCertifi
     const { method, headers, body, redirect, signal } = request
     return undiciFetch(request.url, { method, headers: [...headers], body, redirect, signal, ...(body && { duplex: 'half' }), dispatcher })
   }
+}
+
+/** What Node trusts and what the system trusts, as PEM. */
+export async function trustedCertificates(): Promise<readonly string[]> {
+  const tls = await import('node:tls')
+  return [...new Set([...tls.getCACertificates('default'), ...systemCertificates(tls)])]
 }
 
 /** An unreadable store of the system is no reason to refuse what Node itself trusts. */

@@ -29,6 +29,7 @@ describe('the settings in the manifest', () => {
       'bosun.prompt.persona',
       'bosun.shell.path',
       'bosun.shell.timeoutMs',
+      ...['searchProvider', 'providers', 'fetchEnabled', 'allowedPrivateHosts'].map((name) => `bosun.tools.web.${name}`),
       'bosun.permissions.defaultPreset',
       'bosun.permissions.rules',
       'bosun.permissions.sensitivePaths',
