@@ -117,7 +117,7 @@ export class ChatState {
 
   permission(): ComposerView['permission'] {
     if (this.shown !== null) return this.services.permissions.modeOf(this.shown.session.id)
-    return this.next.permission ?? this.services.permissions.defaultMode()
+    return this.next.permission ?? this.services.permissions.defaultMode(this.preset())
   }
 
   isPlanning(): boolean {

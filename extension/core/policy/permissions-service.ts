@@ -5,6 +5,7 @@ import type { SettingsSource } from '../../capabilities/settings-source.ts'
 import type { Workspace } from '../../capabilities/workspace.ts'
 import type { SandboxMode } from '../log/event.ts'
 import type { UserMessage } from '../log/message.ts'
+import type { Preset, Presets } from '../presets/preset.ts'
 import type { Agent } from '../session/agent.ts'
 import type { Session } from '../session/session.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -21,6 +22,8 @@ interface Parts {
   readonly workspace: Workspace
   readonly machine: Pick<Machine, 'randomId'>
   readonly logger: Logger
+  /** Undefined while there are none. */
+  readonly presets?: () => Pick<Presets, 'get' | 'presetOf'> | undefined
 }
 
 /** What the policy and the approvals ask beyond the public service. */
@@ -36,15 +39,27 @@ export interface PermissionBook extends Permissions {
   keep(choice: RuleChoice): Promise<void>
   /** Write down what a session starts with: all three facts for a new one, the missing ones for an old one. A child takes over what its owner may do. */
   pin(agent: Agent): void
+  /** Another preset was chosen for a session in which nothing was said: it starts as that one says, unless the person chose. */
+  startAnew(agent: Agent): void
   track(agent: Agent): void
   forget(agent: Agent): void
   dispose(): void
 }
 
+const fromTightest: readonly SandboxMode[] = ['read-only', 'workspace-write', 'danger-full-access']
+
+/** A preset goes before the setting; one that a workspace wrote, or chose, only where it is tighter. */
+function startMode(preset: Preset | undefined, { set, chosenByWorkspace }: { readonly set: SandboxMode; readonly chosenByWorkspace: unknown }): SandboxMode {
+  const asked = preset?.permissions
+  if (preset === undefined || asked === undefined) return set
+  const mayWiden = preset.isFromWorkspace !== true && chosenByWorkspace !== preset.id
+  return mayWiden || fromTightest.indexOf(asked) < fromTightest.indexOf(set) ? asked : set
+}
+
 const policyOf = (mode: SandboxMode) => (mode === 'danger-full-access' ? 'never' : 'ask')
 
 /** One book for all sessions of this host. */
-export function createPermissionBook({ source, settings, workspace, machine, logger }: Parts): PermissionBook {
+export function createPermissionBook({ source, settings, workspace, machine, logger, presets = () => undefined }: Parts): PermissionBook {
   const fold = createPermissionFold()
   const store: RuleStore = createRuleStore(source, logger)
   const agents = new Map<string, Agent>()
@@ -60,7 +75,11 @@ export function createPermissionBook({ source, settings, workspace, machine, log
   ]
 
   const capped = (mode: SandboxMode): SandboxMode => (workspace.isTrusted() ? mode : 'read-only')
-  const defaultMode = () => capped(settings.get(specs.permissionsDefaultPreset))
+  const startOf = (preset: Preset | undefined) => startMode(preset, { set: settings.get(specs.permissionsDefaultPreset), chosenByWorkspace: source.inspect(specs.agentDefaultPreset.key).workspace })
+  const startFor = (agent: Agent) => startOf(presets()?.presetOf(agent.scope))
+  /** Modes that sessions have from their presets and nobody chose. */
+  const started = new WeakMap<Session, SandboxMode>()
+  const defaultMode = (preset?: string) => capped(startOf(preset === undefined ? undefined : presets()?.get(preset)))
   const modeIn = (session: Session | undefined) => (session === undefined ? defaultMode() : capped(fold(session).mode ?? settings.get(specs.permissionsDefaultPreset)))
   const ownRules = (session: Session): readonly PermissionRuleSetting[] => fold(session).rules
 
@@ -159,14 +178,29 @@ export function createPermissionBook({ source, settings, workspace, machine, log
       if (scope !== 'session') await store.add(rules)
       tell()
     },
-    pin({ session, owner }) {
+    pin(agent) {
+      const { session, owner } = agent
       if (session.access === 'read-only') return
       const { preset, mode, policy } = fold(session)
       if (owner !== undefined) return inherit(session, owner.session)
-      const start = mode ?? settings.get(specs.permissionsDefaultPreset)
+      const usual = startFor(agent)
+      const start = mode ?? usual
+      if (start === usual && (policy ?? policyOf(usual)) === policyOf(usual)) started.set(session, usual)
       if (preset === undefined) session.append({ type: 'permission/preset', data: { preset: start } })
       if (mode === undefined) session.append({ type: 'sandbox/mode', data: { mode: start } })
       if (policy === undefined) session.append({ type: 'approval/policy', data: { policy: policyOf(start) } })
+    },
+    startAnew(agent) {
+      const { session } = agent
+      const { mode, policy } = fold(session)
+      const before = started.get(session)
+      if (before === undefined || mode !== before || policy !== policyOf(before)) return
+      const start = startFor(agent)
+      started.set(session, start)
+      if (start === before) return
+      session.append({ type: 'permission/preset', data: { preset: start } })
+      appendDiffering(session, start)
+      tell()
     },
     track: (agent) => void agents.set(agent.id, agent),
     forget: (agent) => void agents.delete(agent.id),

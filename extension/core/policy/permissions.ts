@@ -12,8 +12,8 @@ export interface Permissions {
   modeOf(sessionId: string): SandboxMode
   /** The preset whose knobs are those of the session; `custom` when none is. Capped like the mode. */
   presetOf(sessionId: string): SandboxMode | 'custom'
-  /** The mode of a new session, from the setting `permissions.defaultPreset`, capped in the same way. */
-  defaultMode(): SandboxMode
+  /** The mode of a new session, from the preset of that id, else the setting `permissions.defaultPreset`; capped in the same way. */
+  defaultMode(preset?: string): SandboxMode
   /**
    * Change a live session: logs `permission/preset`, then only the knobs that differ, and tells the model.
    * Errors: `Error` for a session that is not live here, or a wider mode in a folder that is not trusted.

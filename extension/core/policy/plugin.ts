@@ -6,6 +6,7 @@ import type { ShellSyntax } from '../../capabilities/shell-syntax.ts'
 import type { Workspace } from '../../capabilities/workspace.ts'
 import type { Dispatcher, Plugin } from '../kernel/plugin.ts'
 import type {} from '../loop/points.ts'
+import type {} from '../presets/preset.ts'
 import type {} from '../prompt/system-prompt.ts'
 import type { PreExecuteAnswer, PreExecuteDecision } from '../tools/definition.ts'
 import type {} from '../tools/service.ts'
@@ -36,12 +37,16 @@ export function policyPlugin(parts: PolicyParts): Plugin {
     name: 'policy',
     inject: ['settings'],
     apply(ctx) {
-      const book = createPermissionBook({ ...parts, settings: ctx.settings })
+      const book = createPermissionBook({ ...parts, settings: ctx.settings, presets: () => ctx.get('presets') })
       const judge = createJudge({ ...parts, book, settings: ctx.settings, readableFolders: parts.readableFolders ?? (() => []) })
       ctx.provide('permissions', book)
       ctx.provide('approvals', createApprovals({ ...parts, book }))
       ctx.on('agent/created', book.track)
       ctx.on('agent/session-start', (agent) => book.pin(agent))
+      ctx.on('agent-preset/selected', (sessionId) => {
+        const agent = ctx.get('agents')?.live(sessionId)
+        if (agent !== undefined) book.startAnew(agent)
+      })
       ctx.on('agent/disposed', (agent) => {
         book.forget(agent)
         judge.forget(agent.id)

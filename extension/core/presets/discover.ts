@@ -42,7 +42,7 @@ async function readPreset(
   if (isOver) return { ...found, problem: `${folder} holds more than ${maxFiles} presets. Remove some.` }
   try {
     const { text, version } = await files.readText(await files.resolve(path, '/'), { maxBytes })
-    return { ...found, generation: version, preset: presetFromText(id, text) }
+    return { ...found, generation: version, preset: { ...presetFromText(id, text), ...(root === 'workspace' && { isFromWorkspace: true as const }) } }
   } catch (error) {
     return { ...found, problem: error instanceof Error ? error.message : String(error) }
   }

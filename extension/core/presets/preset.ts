@@ -28,8 +28,10 @@ export interface Preset {
   readonly hasInstructions?: boolean
   /** False: a long talk is never shortened by itself, only when the person asks. Absent: true. */
   readonly hasCompaction?: boolean
-  /** What a new session may do, in the place of the setting. */
+  /** What a new session may do, in the place of the setting; one of a workspace may only tighten it. */
   readonly permissions?: 'read-only' | 'workspace-write' | 'danger-full-access'
+  /** Its file belongs to the workspace, not to the person. */
+  readonly isFromWorkspace?: true
 }
 
 /** Where a preset comes from; an earlier one wins over a later one with the same id. */
@@ -54,6 +56,8 @@ export interface Presets {
   list(): readonly PresetSummary[]
   /** Names only: the preset of a new session by the setting `agent.defaultPreset`. */
   defaultId(): string
+  /** A preset as last read, by its id or alias; undefined for one that is not there or cannot be read. */
+  get(id: string): Preset | undefined
   /** The standing layer of a preset, mounted at its first use. Errors: `PresetError` `UNKNOWN_PRESET`, `PRESET_BROKEN`. */
   scopeOf(id: string): ScopeKey
   /** The preset a layer stands on, in the generation it was mounted with. */

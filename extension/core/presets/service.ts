@@ -97,14 +97,19 @@ class PresetMounts implements Presets {
     return presetAliases[id] ?? id
   }
 
+  get(asked: string): Preset | undefined {
+    const id = presetAliases[asked] ?? asked
+    return this.#known.find((other) => other.id === id && other.preset !== undefined)?.preset
+  }
+
   scopeOf(asked: string): ScopeKey {
     const known = this.#find(asked)
-    const { id, generation, preset } = known
+    const { id, generation, path, preset } = known
     const key = `${id}@${generation}`
     const mounted = this.#scopes.get(key)
     if (mounted) return mounted
     const problem = this.#problem(known)
-    if (problem !== undefined || preset === undefined) throw new PresetError('PRESET_BROKEN', problem ?? `The preset ${id} cannot be read.`)
+    if (problem !== undefined || preset === undefined) throw new PresetError('PRESET_BROKEN', refusal({ id, path, problem }))
     const scope = this.#kernel.createScope(`preset ${id}`, null)
     mount(this.#ctx.scoped(scope), preset, this.#workspace)
     this.#scopes.set(key, scope)
@@ -158,6 +163,10 @@ class PresetMounts implements Presets {
     return unknown.length === 0 ? undefined : `There is no tool named ${unknown.join(', ')}. Take it out of the list of tools.`
   }
 }
+
+/** The reason alone stands in a list beside the name; here nothing does. */
+const refusal = ({ id, path, problem = 'it cannot be read.' }: { readonly id: string; readonly path: string; readonly problem: string | undefined }) =>
+  path === '' ? problem : `The preset ${id} in ${path} cannot be used: ${problem.replace(/\.?$/, '.')} Mend the file, or choose another preset.`
 
 const exists = (id: string) => new PresetError('PRESET_EXISTS', `There is a preset named ${id} already, and none is written over. Choose another name.`)
 

@@ -184,3 +184,56 @@ describe('the preset of a session', () => {
     expect([chosen, plain].map(({ id }) => ctx.agents.presetOf(id))).toEqual(['ask', 'standard'])
   })
 })
+
+describe('the permissions of a preset', () => {
+  const modeOf = ({ id }: Awaited<ReturnType<typeof agentOf>>) => application.ctx.permissions.modeOf(id)
+  const rows: readonly [string, 'user' | 'workspace', string, string, string][] = [
+    ['of the person’s own go before the setting', 'user', 'workspace-write', 'danger-full-access', 'danger-full-access'],
+    ['of the person’s own may be tighter', 'user', 'danger-full-access', 'read-only', 'read-only'],
+    ['of a workspace may tighten', 'workspace', 'workspace-write', 'read-only', 'read-only'],
+    ['of a workspace may not widen', 'workspace', 'workspace-write', 'danger-full-access', 'workspace-write'],
+    ['of a workspace may not widen reading', 'workspace', 'read-only', 'workspace-write', 'read-only'],
+  ]
+  it.each(rows)('%s', async (_name, where, setting, permissions, mode) => {
+    await application.settings.set('permissions.defaultPreset', setting, 'user')
+    await keep(where, 'mine', { tools: ['read'], permissions })
+    const agent = await agentOf('mine')
+    expect([modeOf(agent), application.ctx.permissions.presetOf(agent.id), application.ctx.permissions.defaultMode('mine')]).toEqual([mode, mode, mode])
+  })
+  it('do not widen when it is the workspace that chose the preset', async () => {
+    await keep('user', 'mine', { tools: ['read'], permissions: 'danger-full-access' })
+    await application.settings.set('agent.defaultPreset', 'mine', 'workspace')
+    expect(modeOf(await agentOf())).toBe('workspace-write')
+    await application.settings.set('agent.defaultPreset', undefined, 'workspace')
+    await application.settings.set('agent.defaultPreset', 'mine', 'user')
+    expect(modeOf(await agentOf())).toBe('danger-full-access')
+  })
+  it('come and go with the preset while nothing was said, unless the person chose others', async () => {
+    await keep('user', 'mine', { tools: ['read'], permissions: 'read-only' })
+    const [agent, chosen] = [await agentOf('standard'), await agentOf('standard')]
+    const { agents, permissions } = application.ctx
+    permissions.select(chosen.id, 'danger-full-access')
+    for (const { id } of [agent, chosen]) agents.selectPreset(id, 'mine')
+    expect([modeOf(agent), modeOf(chosen)]).toEqual(['read-only', 'danger-full-access'])
+    agents.selectPreset(agent.id, 'standard')
+    expect(modeOf(agent)).toBe('workspace-write')
+  })
+  it('hold on in a session that has begun, whatever becomes of the file', async () => {
+    await keep('user', 'mine', { tools: ['read'], permissions: 'read-only' })
+    const { id, session } = await agentOf('mine')
+    session.append({ type: 'turn/start', data: { turn: 1 } })
+    session.append({ type: 'turn/end', data: { turn: 1, reason: { kind: 'completed' } } })
+    await session.flush()
+    await keep('user', 'mine', { tools: ['read'], permissions: 'danger-full-access' })
+    const { ctx } = await application.restart()
+    await ctx.agents.resume(id)
+    expect(ctx.permissions.modeOf(id)).toBe('read-only')
+  })
+})
+
+describe('a preset that cannot be used', () => {
+  it('is refused with its file, its reason and what to do next', async () => {
+    const path = await keep('user', 'odd', { tools: ['read'], colour: 1 })
+    await expect(agentOf('odd')).rejects.toMatchObject({ code: 'PRESET_BROKEN', message: `The preset odd in ${path} cannot be used: Unrecognized key: "colour". Mend the file, or choose another preset.` })
+  })
+})

@@ -483,6 +483,14 @@ describe('presets and permissions', () => {
     expect([rig.presetOf('s1'), rig.modeOf('s1')]).toEqual(['ask', 'read-only'])
   })
 
+  it('show before the first message what the preset lets a session begin with', async () => {
+    const rig = await chatRig({ ...keyed, readingPresets: ['ask'] })
+    const before = rig.state().composer.permission
+    rig.editor.answers.push('ask')
+    await rig.say({ type: 'pick-preset' })
+    expect([before, rig.state().composer.permission]).toEqual(['workspace-write', 'read-only'])
+  })
+
   it('give full access only after an explicit yes', async () => {
     const rig = await chatRig(keyed)
     await rig.send('go')

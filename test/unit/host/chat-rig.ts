@@ -44,6 +44,8 @@ export interface RigOptions {
   readonly elsewhere?: readonly string[]
   /** Logs of sessions on the disk by id. */
   readonly stored?: Readonly<Record<string, readonly EventDraft[]>>
+  /** Presets whose sessions begin with reading alone. */
+  readonly readingPresets?: readonly string[]
 }
 
 export const realModel: ModelAdapter = {
@@ -194,7 +196,7 @@ export async function chatRig(options: RigOptions = {}) {
     },
     permissions: {
       modeOf: (id: string) => modes.get(id) ?? 'workspace-write',
-      defaultMode: () => (isTrusted ? 'workspace-write' : 'read-only'),
+      defaultMode: (preset?: string) => (isTrusted && !options.readingPresets?.includes(preset ?? '') ? 'workspace-write' : 'read-only'),
       select: (id: string, mode: SandboxMode) => void modes.set(id, mode),
       presetOf: (id: string) => modes.get(id) ?? 'workspace-write',
       rules: () => [],
