@@ -28,8 +28,8 @@ export const hooksCommand: Plugin = {
       const { files, skipped, note } = await ctx.hooks.report(cwd)
       const lines = [
         ...(note === undefined ? [] : [note]),
-        ...files.flatMap(({ path, state, hooks }) => [
-          `${path} (${state === 'runs' ? 'runs' : 'waits for your consent'})`,
+        ...files.flatMap(({ path, state, hooks, digest }) => [
+          `${path} (${state === 'runs' ? 'runs' : `waits for your consent: “Bosun: Review Hooks…”, or ${digest} in bosun.hooks.allowed`})`,
           ...hooks.map(({ point, matcher, command }) => `  ${point}${matcher === '' ? '' : ` [${matcher}]`}: ${command}`),
         ]),
         ...skipped.map(({ path, at, reason }) => `${path}${at === '' ? '' : ` ${at}`}: ${reason}`),

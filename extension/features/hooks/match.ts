@@ -27,8 +27,8 @@ export const toolNameFor = (dialect: HookDialect, name: string): string => (dial
 /**
  * A test of names, or null for a matcher that is no expression.
  *
- * Empty and `*` match everything. Codex: always an unanchored expression. Else: words with `|` between them are the very names,
- * anything more is an expression over the whole name.
+ * Empty and `*` match everything. Codex: always an expression. Else: words with `|` between them are the very names, anything more is
+ * an expression. An expression may match any part of a name: a guard that its author meant to hold must not miss a longer name.
  * Source: runtime specification 20.
  */
 export function compileMatcher(dialect: HookDialect, matcher: string): ((name: string) => boolean) | null {
@@ -39,7 +39,7 @@ export function compileMatcher(dialect: HookDialect, matcher: string): ((name: s
     return (name) => names.has(name)
   }
   try {
-    const expression = new RegExp(dialect === 'codex' ? text : `^(?:${text})$`)
+    const expression = new RegExp(text)
     return (name) => expression.test(name)
   } catch {
     // Not an expression: that is the answer, and whoever reads the configuration says so.

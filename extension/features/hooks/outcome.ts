@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import { fitBytes } from '../../base/text.ts'
 import type { HookDialect, HookPoint } from './hook.ts'
 
 /** How one command ended. */
@@ -26,6 +27,9 @@ export interface HookOutcome {
   /** For the person. */
   readonly systemMessage?: string
 }
+
+/** Bytes of one text that hooks say, also of several together. A hook that prints a whole file must not fill the model's window. */
+const maxToldBytes = 16_384
 
 /** Points whose plain output is context for the model. */
 const tellsPlain: readonly HookPoint[] = ['SessionStart', 'UserPromptSubmit', 'SubagentStart']
@@ -97,7 +101,24 @@ function jsonObject(text: string): JsonObject | null {
   }
 }
 
-/** All hooks of one moment together: deny over ask over allow; reasons and contexts in order, a blank line between. */
+function withFittedTexts(outcome: HookOutcome): HookOutcome {
+  const { reason, context, stop, systemMessage } = outcome
+  return {
+    ...outcome,
+    ...(reason !== undefined && { reason: fitted(reason) }),
+    ...(context !== undefined && { context: fitted(context) }),
+    ...(stop !== undefined && { stop: fitted(stop) }),
+    ...(systemMessage !== undefined && { systemMessage: fitted(systemMessage) }),
+  }
+}
+
+/** What hooks say, as it is kept and told. */
+export function fitted(text: string): string {
+  const { text: kept, omittedBytes } = fitBytes(text, maxToldBytes)
+  return omittedBytes === 0 ? kept : `${kept}\n[${omittedBytes} bytes of what hooks said were left out]`
+}
+
+/** All hooks of one moment together: deny over ask over allow; reasons and contexts in order, a blank line between. Each text has at most 16 KiB. */
 export function foldOutcomes(outcomes: readonly HookOutcome[]): HookOutcome {
   const verdict = (['deny', 'ask', 'allow'] as const).find((one) => outcomes.some((outcome) => outcome.verdict === one)) ?? 'none'
   const reason = joined(outcomes.flatMap((outcome) => (outcome.verdict === verdict && outcome.reason !== undefined ? [outcome.reason] : [])))
@@ -105,14 +126,14 @@ export function foldOutcomes(outcomes: readonly HookOutcome[]): HookOutcome {
   const updatedInput = outcomes.findLast((outcome) => outcome.updatedInput !== undefined)?.updatedInput
   const stop = outcomes.find((outcome) => outcome.stop !== undefined)?.stop
   const systemMessage = joined(outcomes.flatMap((outcome) => (outcome.systemMessage === undefined ? [] : [outcome.systemMessage])))
-  return {
+  return withFittedTexts({
     verdict,
     ...(verdict !== 'none' && reason !== undefined && { reason }),
     ...(context !== undefined && { context }),
     ...(updatedInput && verdict !== 'deny' && { updatedInput }),
     ...(stop !== undefined && { stop }),
     ...(systemMessage !== undefined && { systemMessage }),
-  }
+  })
 }
 
 const joined = (texts: readonly string[]): string | undefined => (texts.length === 0 ? undefined : texts.join('\n\n'))

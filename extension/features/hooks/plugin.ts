@@ -18,7 +18,7 @@ import { hookFileNames, readHookFiles, type HookFileNeeds } from './hook-files.t
 import { hookInput, sampleMoment, subjectOf, type HookPlace, type Moment } from './hook-input.ts'
 import type { Hook, HookFile } from './hook.ts'
 import { matches, toolNames } from './match.ts'
-import { foldOutcomes, outcomeOf, type HookOutcome, type HookRun } from './outcome.ts'
+import { fitted, foldOutcomes, outcomeOf, type HookOutcome, type HookRun } from './outcome.ts'
 import { runHook, type HookRunnerNeeds } from './run-hook.ts'
 import type { HookReport, Hooks } from './service.ts'
 
@@ -251,7 +251,7 @@ class HookRunner implements Hooks {
     }
     const outcome = outcomeOf(point, dialect, run)
     const { verdict, reason, systemMessage } = outcome
-    if (verdict === 'failed') this.#needs.logger.warn('A hook failed; it holds nothing back.', { hook: handlerId, reason: reason ?? '' })
+    if (verdict === 'failed') this.#needs.logger.warn('A hook failed; it holds nothing back.', { hook: handlerId, reason: fitted(reason ?? '') })
     const why = [verdict === 'none' || verdict === 'allow' ? undefined : reason, systemMessage].filter((text) => text !== undefined).join('\n')
     if (turn !== undefined) {
       const stderr = run.stderr.trim()
@@ -266,7 +266,7 @@ class HookRunner implements Hooks {
           ...(run.exitCode !== null && { exitCode: run.exitCode }),
           ...(stderr !== '' && { stderrSummary: Array.from(stderr).slice(0, maxStderrSummary).join('') }),
           durationMs: run.durationMs,
-          ...(why !== '' && { reason: why }),
+          ...(why !== '' && { reason: fitted(why) }),
         },
       })
     }

@@ -116,6 +116,33 @@ describe('UserPromptSubmit', () => {
   })
 })
 
+describe('what a hook says', () => {
+  const most = 16_384
+  const long = (bytes: number, end = '') => `head -c ${bytes} /dev/zero | tr '\\0' x${end}`
+  it('reaches the model up to 16 KiB for all hooks of a moment; the beginning stays, and how much is missing is told', async () => {
+    await allowed({ UserPromptSubmit: [{ run: long(900_000) }, { run: long(900_000) }] })
+    await talk([sayText('ok')], 'go')
+    const told = adapter.requests[0]?.messages.map(({ content }) => JSON.stringify(content)).find((text) => text.includes('xxxx')) ?? ''
+    expect(told.length).toBeLessThan(most + 200)
+    expect(told).toMatch(/x{1000,}.*\[1783618 bytes of what hooks said were left out\]/)
+  })
+  it.each([
+    ['a denial', 'PreToolUse'],
+    ['feedback', 'PostToolUse'],
+  ] as const)('as %s is cut alike, in the result and in the log', async (_name, point) => {
+    await allowed({ [point]: [{ run: long(400_000, ' >&2; exit 2') }] })
+    const agent = await talk([bash('echo hi'), sayText('ok')], 'go')
+    expect(textOfResult(agent)).toMatch(/^[^x]*x{1000,}\n\[383616 bytes/)
+    for (const event of agent.session.events()) expect(JSON.stringify(event).length).toBeLessThan(2 * most + 2_000)
+  })
+  it('on its error output is in the log with at most 500 characters', async () => {
+    await allowed({ PreToolUse: [{ run: long(2_000, ' >&2; exit 1') }] })
+    const agent = await talk([bash('echo hi'), sayText('ok')], 'go')
+    const { stderrSummary = '', decision } = agent.session.events().find((event) => event.type === 'hook/result')!.data
+    expect([stderrSummary.length, decision]).toEqual([500, 'failed'])
+  })
+})
+
 describe('PreToolUse', () => {
   const rows: readonly [name: string, run: string, matcher: string, text: RegExp][] = [
     ['exit 2 denies with its error output', 'echo "not today" >&2; exit 2', '', /not today/],
@@ -125,7 +152,8 @@ describe('PreToolUse', () => {
     ['another exit code holds nothing back', 'echo oops >&2; exit 1', '', /^hi/],
     ['allow lets nothing through that policy would not', specific('PreToolUse', { permissionDecision: 'allow' }), '', /^hi/],
     ['a matcher of other tools does not match', 'exit 2', 'Read|Write', /^hi/],
-    ['a matcher that is an expression matches the whole name', 'echo x >&2; exit 2', 'Ba.*', /x/],
+    ['a matcher that is an expression need not match the whole name', 'echo x >&2; exit 2', '^B.', /x/],
+    ['a matcher that is a list of words means the very names', 'exit 2', 'Ba|as', /^hi/],
     ['a time-out holds nothing back', 'sleep 30', '', /^hi/],
   ]
   it.each(rows)('%s', async (_name, run, matcher, text) => {
@@ -291,5 +319,18 @@ describe('a configuration', () => {
     const steps = await application.ctx.hooks.dryRun(application.folder, { point: 'Stop' })
     expect(steps.map(({ command }) => command)).toEqual(['echo mine', 'echo local'])
     expect(JSON.parse(steps[0]?.stdin ?? '')).toMatchObject({ hook_event_name: 'Stop', stop_hook_active: false })
+  })
+})
+
+describe('/hooks', () => {
+  it('lists what waits with the digest that lets it run, for where no page asks, and what would run at a moment', async () => {
+    await keep(inProject('.claude/settings.json'), configText({ PreToolUse: [{ matcher: 'Bash', run: 'true' }] }))
+    const agent = await talk([])
+    const [file] = (await application.ctx.hooks.report(application.folder)).files
+    const waits = (await application.ctx.commands.run(agent, '/hooks')).text ?? ''
+    expect(waits).toContain(`waits for your consent: “Bosun: Review Hooks…”, or ${file?.digest} in bosun.hooks.allowed`)
+    await application.settings.set('hooks.allowed', [file?.digest ?? ''], 'user')
+    expect((await application.ctx.commands.run(agent, '/hooks')).text).toContain('settings.json (runs)')
+    expect((await application.ctx.commands.run(agent, '/hooks PreToolUse bash')).text).toMatch(/^Would run: true\n  reads \{/)
   })
 })
