@@ -6,11 +6,11 @@ import type { Permissions } from '../core/policy/permissions.ts'
 const MAX_EDITABLE = 100_000
 
 /** The argument that a person may change before they allow a call: the command, or the new text; null when there is none. */
-function editableField(permissions: Pick<Permissions, 'effectOf'>, { toolName, arguments: args }: ApprovalRequest): { readonly args: JsonObject; readonly field: string; readonly text: string } | null {
+function editableField(permissions: Pick<Permissions, 'effectOf'>, { agent, toolName, arguments: args }: ApprovalRequest): { readonly args: JsonObject; readonly field: string; readonly text: string } | null {
   if (args === undefined || typeof args !== 'object' || args === null || Array.isArray(args)) return null
   // The checks above leave objects; the type system cannot tell them from read-only arrays.
   const all = args as JsonObject
-  const { kind } = permissions.effectOf(toolName, args)
+  const { kind } = permissions.effectOf(toolName, args, agent.scope)
   const names = kind === 'shell' ? ['command'] : kind === 'edit' ? ['new_string', 'content'] : []
   for (const field of names) {
     const text: Json | undefined = Object.hasOwn(all, field) ? all[field] : undefined

@@ -17,7 +17,9 @@ export const durableTools: Plugin = {
     ctx.on('tools/execute', async (exec, next) => {
       if (!exec.agent || exec.parent !== undefined) return next()
       const durable = exec.agent.session.flush()
-      if (!onlyReads(exec.name)) {
+      // A tool of a nearer layer may do anything under a known name.
+      const isOwn = ctx.tools.get(exec.name, exec.agent.scope) === ctx.tools.get(exec.name, null)
+      if (!isOwn || !onlyReads(exec.name)) {
         await durable
         return next()
       }

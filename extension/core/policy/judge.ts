@@ -103,7 +103,7 @@ export function createJudge(parts: Parts): Judge {
   }
 
   async function decide(exec: Execution): Promise<PreExecuteDecision> {
-    const effect = book.effectOf(exec.name, exec.arguments)
+    const effect = book.effectOf(exec.name, exec.arguments, exec.agent?.scope)
     const untrusted = trustOf(exec, effect)
     if (untrusted !== null) return untrusted
     const session = exec.agent?.session

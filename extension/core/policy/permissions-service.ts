@@ -1,8 +1,10 @@
 import { Emitter } from '../../base/emitter.ts'
+import type { Undo } from '../../base/undo.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Machine } from '../../capabilities/machine.ts'
 import type { SettingsSource } from '../../capabilities/settings-source.ts'
 import type { Workspace } from '../../capabilities/workspace.ts'
+import type { ScopeKey } from '../kernel/plugin.ts'
 import type { SandboxMode } from '../log/event.ts'
 import type { UserMessage } from '../log/message.ts'
 import type { Preset, Presets } from '../presets/preset.ts'
@@ -24,6 +26,8 @@ interface Parts {
   readonly logger: Logger
   /** Undefined while there are none. */
   readonly presets?: () => Pick<Presets, 'get' | 'presetOf'> | undefined
+  /** The tool that a layer sees under a name, as an identity. Absent: tools are known by name. */
+  readonly toolAt?: (name: string, scope: ScopeKey | null) => object | undefined
 }
 
 /** What the policy and the approvals ask beyond the public service. */
@@ -59,11 +63,13 @@ function startMode(preset: Preset | undefined, { set, chosenByWorkspace }: { rea
 const policyOf = (mode: SandboxMode) => (mode === 'danger-full-access' ? 'never' : 'ask')
 
 /** One book for all sessions of this host. */
-export function createPermissionBook({ source, settings, workspace, machine, logger, presets = () => undefined }: Parts): PermissionBook {
+export function createPermissionBook({ source, settings, workspace, machine, logger, presets = () => undefined, toolAt }: Parts): PermissionBook {
   const fold = createPermissionFold()
   const store: RuleStore = createRuleStore(source, logger)
   const agents = new Map<string, Agent>()
   const effects = new Map<string, DescribeEffect>(ownEffects)
+  /** Effects of tools that are known by themselves, whatever their name. */
+  const bound = new WeakMap<object, DescribeEffect>()
   const caps = new Set<(session: Session) => string | null>()
   const changes = new Emitter<void>((error) => logger.error('A listener for permissions failed.', { error: String(error) }))
   const tell = () => changes.emit()
@@ -116,6 +122,22 @@ export function createPermissionBook({ source, settings, workspace, machine, log
     return sessions
   }
 
+  function describeOf(tool: string, scope: ScopeKey | null): DescribeEffect | undefined {
+    const definition = toolAt?.(tool, scope)
+    if (definition === undefined) return effects.get(tool)
+    // Who registers a tool under a known name in a nearer layer does not get what the known one may do.
+    return bound.get(definition) ?? (definition === toolAt?.(tool, null) ? effects.get(tool) : undefined)
+  }
+
+  function bind(tool: string, describe: DescribeEffect, scope: ScopeKey): Undo {
+    const definition = toolAt?.(tool, scope)
+    if (definition === undefined) throw new Error(`There is no tool ${tool} in that layer. Register it, then declare its effect.`)
+    bound.set(definition, describe)
+    return () => {
+      if (bound.get(definition) === describe) bound.delete(definition)
+    }
+  }
+
   function appendDiffering(session: Session, mode: SandboxMode): void {
     const { mode: current, policy }: SessionPermissions = fold(session)
     if (current !== mode) session.append({ type: 'sandbox/mode', data: { mode } })
@@ -166,14 +188,15 @@ export function createPermissionBook({ source, settings, workspace, machine, log
       }
       return null
     },
-    declare(tool, describe) {
+    declare(tool, describe, scope) {
+      if (scope !== undefined) return bind(tool, describe, scope)
       if (effects.has(tool)) throw new Error(`The effect of ${tool} is declared already.`)
       effects.set(tool, describe)
       return () => {
         if (effects.get(tool) === describe) effects.delete(tool)
       }
     },
-    effectOf: (tool, args) => effectOf(effects.get(tool), args),
+    effectOf: (tool, args, scope = null) => effectOf(describeOf(tool, scope), args),
     async keep({ scope, rules }) {
       if (scope !== 'session') await store.add(rules)
       tell()

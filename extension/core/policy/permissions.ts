@@ -1,5 +1,6 @@
 import type { Json } from '../../base/json.ts'
 import type { Undo } from '../../base/undo.ts'
+import type { ScopeKey } from '../kernel/plugin.ts'
 import type { SandboxMode } from '../log/event.ts'
 import type { Session } from '../session/session.ts'
 import type { PermissionRuleSetting } from '../settings/specs.ts'
@@ -30,10 +31,13 @@ export interface Permissions {
    * What the person chose stays and comes back with the end of the cap.
    */
   cap(cap: (session: Session) => string | null): Undo
-  /** What a call would do, as far as its arguments say. */
-  effectOf(tool: string, args: Json): ToolEffect
-  /** Say what the calls of a tool would do; without it each one asks. Errors: `Error` when the tool is declared already. */
-  declare(tool: string, describe: DescribeEffect): Undo
+  /** What a call from that layer would do, as far as its arguments say. A tool that only shares its name with a known one is unknown. */
+  effectOf(tool: string, args: Json, scope?: ScopeKey | null): ToolEffect
+  /**
+   * Say what the calls of a tool would do; without it each one asks. With `scope`, of the very tool that this layer has under the name now,
+   * such as one that shadows another. Errors: `Error` when the tool is declared already, or the layer has none.
+   */
+  declare(tool: string, describe: DescribeEffect, scope?: ScopeKey): Undo
   onDidChange(listener: () => void): Undo
 }
 

@@ -37,7 +37,12 @@ export function policyPlugin(parts: PolicyParts): Plugin {
     name: 'policy',
     inject: ['settings'],
     apply(ctx) {
-      const book = createPermissionBook({ ...parts, settings: ctx.settings, presets: () => ctx.get('presets') })
+      const book = createPermissionBook({
+        ...parts,
+        settings: ctx.settings,
+        presets: () => ctx.get('presets'),
+        toolAt: (name, scope) => ctx.get('tools')?.get(name, scope),
+      })
       const judge = createJudge({ ...parts, book, settings: ctx.settings, readableFolders: parts.readableFolders ?? (() => []) })
       ctx.provide('permissions', book)
       ctx.provide('approvals', createApprovals({ ...parts, book }))

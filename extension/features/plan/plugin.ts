@@ -40,7 +40,7 @@ export function planPlugin({ logger, machine }: { readonly logger: Logger; reado
       ctx.effect(permissions.cap((session) => (book.isActive(session) ? refusal : null)))
       ctx.tools.guard(({ name, arguments: args, agent }) => {
         if (agent === undefined || !book.isActive(agent.session)) return undefined
-        return permissions.effectOf(name, args).kind === 'edit' ? refusal : undefined
+        return permissions.effectOf(name, args, agent.scope).kind === 'edit' ? refusal : undefined
       })
       ctx.systemPrompt.runtimeContext({
         name: 'plan',

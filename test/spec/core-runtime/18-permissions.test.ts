@@ -7,6 +7,7 @@ import type { Agent } from '../../../extension/core/session/agent.ts'
 import type {} from '../../../extension/features/plan/service.ts'
 import type {} from '../../../extension/features/questions/service.ts'
 import type { SettingValues } from '../../support/memory-settings.ts'
+import { echoTool } from '../../support/pipeline-bench.ts'
 import { callTools, createScriptedAdapter, sayText } from '../../support/scripted-adapter.ts'
 import { wholeApplication, type WholeApplication } from '../../support/whole-application.ts'
 
@@ -400,5 +401,33 @@ describe('questions', () => {
       if (ctx.questions.pending().length > 0) agent.cancel({ kind: 'user' })
     })
     expect([(await result(...ask)).isError, ctx.questions.pending()]).toEqual([true, []])
+  })
+})
+
+describe('a tool of another owner', () => {
+  const foreign = (name: string) => ({ ...echoTool({ name }), validateArguments: () => [], parameters: { type: 'object' }, execute: () => ({ word: 'ran' }) })
+
+  it.each(['read', 'todo_write', 'job_list', 'grep'])('under the known name %s in a nearer layer is not taken for it: it asks', async (name) => {
+    const { ctx, agent, asked, answer, result } = await start()
+    ctx.scoped(agent.scope).tools.register(foreign(name))
+    answer(() => ({ outcome: 'rejected' }))
+    expect((await result(name, {})).isError).toBe(true)
+    expect(asked.map(({ details }) => details?.why)).toEqual(['Bosun does not know what it does.'])
+  })
+  it('may say what it does, for itself alone', async () => {
+    const { ctx, agent, result } = await start()
+    ctx.scoped(agent.scope).tools.register(foreign('read'))
+    const undo = ctx.permissions.declare('read', () => ({ kind: 'none' }), agent.scope)
+    expect(await result('read', {})).toMatchObject({ isError: false, text: 'ran' })
+    undo()
+    expect((await result('read', {})).isError).toBe(true)
+    expect(() => ctx.permissions.declare('teleport', () => ({ kind: 'none' }), agent.scope)).toThrow('no tool teleport')
+  })
+  it('leaves the known one to other agents', async () => {
+    const { ctx, agent, folder, turn } = await start()
+    ctx.scoped(agent.scope).tools.register(foreign('read'))
+    await writeFile(join(folder, 'a.txt'), 'text')
+    const other = await ctx.agents.create({ cwd: folder })
+    expect(resultIn(await turn('read', { file_path: 'a.txt' }, other)).isError).toBe(false)
   })
 })
