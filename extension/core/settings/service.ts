@@ -70,13 +70,24 @@ export function createSettings({ source, logger, entries = settingEntries, onPro
       problems.delete(spec.key)
       return value
     } catch (error) {
-      const held = known === undefined ? spec.fallback : (known.value as T)
+      const held = known === undefined ? personsOwn(spec) : (known.value as T)
       const reason = error instanceof Error ? error.message : String(error)
       const problem = { key: spec.key, message: `${reason} Until it is corrected, ${JSON.stringify(held)} holds.` }
       problems.set(spec.key, problem)
       logger.warn('A setting is not valid.', { key: spec.key })
       onProblem?.(problem)
       return held
+    }
+  }
+
+  /** What a bad value of a workspace must not take away. */
+  function personsOwn<T>(spec: SettingSpec<T>): T {
+    const { user } = source.inspect(spec.key)
+    try {
+      return user === undefined ? spec.fallback : spec.parse(user)
+    } catch {
+      // It is the bad value itself, which is told of; or a second one, told of when the first is gone.
+      return spec.fallback
     }
   }
 

@@ -15,7 +15,7 @@ export interface SettingEntry<T = unknown> extends SettingSpec<T> {
   /** What a good value is, in words: "a whole number of 1 or more". */
   readonly expects: string
   readonly schema: z.ZodType<T>
-  /** Ignored in a folder that is not trusted. */
+  /** Ignored in a folder that is not trusted: where the talk goes, what it may spend, what may run. */
   readonly isRestricted: boolean
   /** When a change takes hold; absent: at once. */
   readonly applies?: 'restart'
@@ -148,6 +148,7 @@ export const settings = {
     description: 'Which provider answers: one of Bosun’s own, or one that `#bosun.providers#` names.',
     expects: 'the name of a provider',
     schema: text,
+    isRestricted: true,
   }),
   modelName: setting({
     key: 'model.name',
@@ -156,6 +157,7 @@ export const settings = {
     description: 'The model, as its provider spells it.',
     expects: 'the name of a model',
     schema: text,
+    isRestricted: true,
   }),
   modelReasoningEffort: setting<string | null>({
     key: 'model.reasoningEffort',
@@ -164,6 +166,7 @@ export const settings = {
     description: 'How hard the model thinks, in the provider’s words, such as `low`, `high` or `max`. Left out for models that know no efforts; `null` leaves the choice to the provider.',
     expects: 'one word, or null',
     schema: text.nullable(),
+    isRestricted: true,
   }),
   modelMaxTokens: setting<number | null>({
     key: 'model.maxTokens',
@@ -172,6 +175,7 @@ export const settings = {
     description: 'Tokens one answer may have. `null`: as many as the model can.',
     expects: 'a whole number of 1 or more, or null',
     schema: count(1).nullable(),
+    isRestricted: true,
   }),
   modelTemperature: setting<number | null>({
     key: 'model.temperature',
@@ -188,6 +192,7 @@ export const settings = {
     description: 'Models that take over for the rest of a turn when the chosen one is out (no answer, its own failure, a long rate limit, a used-up quota), as `provider/model`, in order. The chat says so when it happens.',
     expects: 'a list of texts such as "deepseek-official/deepseek-v4-flash"',
     schema: z.array(z.string().regex(/^[^/\s]+\/\S+$/)),
+    isRestricted: true,
   }),
   modelFacts: setting<Readonly<Record<string, ModelFactsSetting>>>({
     key: 'model.facts',
@@ -262,6 +267,7 @@ export const settings = {
     description: 'The preset of a new session.',
     expects: 'the name of a preset',
     schema: text,
+    isRestricted: true,
   }),
   agentMaxParallelToolCalls: setting({
     key: 'agent.maxParallelToolCalls',
@@ -278,6 +284,7 @@ export const settings = {
     description: 'Steps after which a turn pauses and asks whether to go on. 0: no limit.',
     expects: 'a whole number of 0 or more',
     schema: count(0),
+    isRestricted: true,
   }),
   sessionsRetentionDays: setting({
     key: 'sessions.retentionDays',
@@ -389,6 +396,7 @@ export const settings = {
     description: 'Tell the model about its surroundings: permissions, trust, and what `#bosun.context.include#` names.',
     expects: 'true or false',
     schema: z.boolean(),
+    isRestricted: true,
   }),
   promptPersona: setting({
     key: 'prompt.persona',
@@ -414,6 +422,7 @@ export const settings = {
     description: 'Bytes of a tool’s output that go to the model; the whole of a longer one is kept in a file. 0: no limit.',
     expects: 'a whole number: 0, or 1000 or more',
     schema: count(0).refine((value) => value === 0 || value >= 1000),
+    isRestricted: true,
   }),
   toolsRepeatReminderThresholds: setting<readonly number[]>({
     key: 'tools.repeatReminder.thresholds',
@@ -626,6 +635,7 @@ export const settings = {
     description: 'How often a summary that failed is asked for again.',
     expects: 'a whole number of 0 or more',
     schema: count(0),
+    isRestricted: true,
   }),
   compactionMaxOverflowRetries: setting({
     key: 'compaction.maxOverflowRetries',
@@ -634,6 +644,7 @@ export const settings = {
     description: 'How often a step is sent again after the provider found it too long and room was made.',
     expects: 'a whole number of 0 or more',
     schema: count(0),
+    isRestricted: true,
   }),
   compactionModelPolicies: setting<readonly CompactionPolicySetting[]>({
     key: 'compaction.modelPolicies',

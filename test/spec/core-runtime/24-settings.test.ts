@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { createKernel } from '../../../extension/core/kernel/kernel.ts'
-import { manifestProperties } from '../../../extension/core/settings/manifest.ts'
+import { manifestProperties, restrictedConfigurations } from '../../../extension/core/settings/manifest.ts'
 import { settingsPlugin } from '../../../extension/core/settings/service.ts'
 import type { SettingChange } from '../../../extension/core/settings/settings.ts'
 import { settingEntries, settings as specs } from '../../../extension/core/settings/specs.ts'
@@ -86,6 +86,68 @@ describe('a bad edit', () => {
     expect(settings.get(specs.agentMaxStepsPerTurn)).toBe(7)
     expect(settings.problems()).toMatchObject([{ key: 'agent.maxStepsPerTurn', message: expect.stringContaining('7 holds') as unknown }])
     expect(heard).toEqual([['agent', 1]])
+  })
+})
+
+describe('a bad value of a workspace', () => {
+  it('takes nothing from what the person set, from the start', () => {
+    const { settings } = setUp({ 'agent.costLimit': 5 }, { 'agent.costLimit': -1 })
+    expect(settings.get(specs.agentCostLimit)).toBe(5)
+    expect(settings.problems()).toMatchObject([{ key: 'agent.costLimit', message: expect.stringContaining('Until it is corrected, 5 holds.') as unknown }])
+  })
+})
+
+describe('24.2 the settings', () => {
+  const rows: readonly [key: string, fallback: unknown, scope: string][] = [
+    ['model.provider', 'deepseek-official', 'window'],
+    ['model.name', 'deepseek-v4-pro', 'window'],
+    ['model.reasoningEffort', 'high', 'window'],
+    ['model.maxTokens', null, 'window'],
+    ['model.temperature', null, 'window'],
+    ['providers', {}, 'machine'],
+    ['llm.idleTimeoutMs', 300_000, 'machine'],
+    ['llm.retry.mode', 'normal', 'machine'],
+    ['llm.retry.maxRetries', 5, 'machine'],
+    ['llm.retry.initialDelayMs', 500, 'machine'],
+    ['llm.retry.maxDelayMs', 10_000, 'machine'],
+    ['llm.retry.jitter', 0.1, 'machine'],
+    ['agent.defaultPreset', 'editor', 'window'],
+    ['agent.maxParallelToolCalls', 10, 'window'],
+    ['agent.maxStepsPerTurn', 200, 'window'],
+    ['agent.costLimit', 0, 'window'],
+    ['tools.disabled', [], 'window'],
+    ['tools.maxInlineBytes', 50_000, 'window'],
+    ['tools.repeatReminder.thresholds', [3, 5, 8], 'window'],
+    ['shell.path', null, 'machine'],
+    ['permissions.defaultPreset', 'workspace-write', 'machine'],
+    ['permissions.rules', [], 'window'],
+    ['compaction.auto', true, 'window'],
+    ['compaction.thresholdRatio', 0.8, 'window'],
+    ['compaction.retainRatio', 0.16, 'window'],
+    ['compaction.maxTokens', 8_192, 'window'],
+    ['compaction.prune.trigger', 8_192, 'window'],
+    ['compaction.prune.head', 4_096, 'window'],
+    ['compaction.prune.tail', 1_024, 'window'],
+    ['instructions.files', ['AGENTS.md', 'CLAUDE.md'], 'window'],
+    ['instructions.localFiles', ['AGENTS.local.md', 'CLAUDE.local.md'], 'window'],
+    ['instructions.maxBytes', 65_536, 'window'],
+    ['instructions.rootMarkers', ['.git'], 'window'],
+    ['context.include', ['workspace', 'activeEditor', 'openEditors', 'problems', 'git'], 'window'],
+    ['references.maxResults', 20, 'window'],
+    ['hooks.enabled', true, 'machine'],
+    ['hooks.sources', ['claude', 'bosun'], 'machine'],
+    ['hooks.timeoutMs', 600_000, 'machine'],
+    ['sessions.retentionDays', 0, 'machine'],
+    ['titles.enabled', true, 'machine'],
+    ['titles.model', null, 'machine'],
+    ['ui.showReasoning', 'collapsed', 'application'],
+    ['notifications.whenHidden', ['approvals', 'questions', 'turnEnd'], 'application'],
+  ]
+  it.each(rows)('%s is %j by default, of the scope %s', (key, fallback, scope) => expect([of(key).fallback, of(key).scope]).toEqual([fallback, scope]))
+  it('that say where the talk goes, what it may spend or what may run are not taken from a folder that is not trusted', () => {
+    const isGuarded = (key: string) => /^(model\.(provider|name|fallback|reasoningEffort|maxTokens)|agent\.(defaultPreset|maxStepsPerTurn|.*Limit)|providers|shell\.|hooks\.|permissions\.|prompt\.|compaction\.(retries|maxOverflowRetries)$|tools\.maxInlineBytes)/.test(key)
+    expect(settingEntries.flatMap(({ key, isRestricted }) => (isGuarded(key) && !isRestricted ? [key] : []))).toEqual([])
+    expect(restrictedConfigurations()).toEqual(settingEntries.flatMap(({ key, isRestricted }) => (isRestricted ? [`bosun.${key}`] : [])))
   })
 })
 

@@ -23,16 +23,23 @@ describe('the settings in the manifest', () => {
 
   it('name what a folder that is not trusted may not set', () =>
     expect(restrictedConfigurations()).toEqual([
+      ...['provider', 'name', 'reasoningEffort', 'maxTokens', 'fallback'].map((name) => `bosun.model.${name}`),
       'bosun.providers',
+      'bosun.agent.defaultPreset',
+      'bosun.agent.maxStepsPerTurn',
       ...['costLimit', 'turnCostLimit', 'dayCostLimit', 'tokenLimit', 'turnTokenLimit', 'dayTokenLimit'].map((name) => `bosun.agent.${name}`),
       'bosun.prompt.includeHarnessIdentity',
+      'bosun.prompt.includeRuntimeContext',
       'bosun.prompt.persona',
+      'bosun.tools.maxInlineBytes',
       'bosun.shell.path',
       'bosun.shell.timeoutMs',
       ...['searchProvider', 'providers', 'fetchEnabled', 'allowedPrivateHosts'].map((name) => `bosun.tools.web.${name}`),
       'bosun.permissions.defaultPreset',
       'bosun.permissions.rules',
       'bosun.permissions.sensitivePaths',
+      'bosun.compaction.retries',
+      'bosun.compaction.maxOverflowRetries',
       'bosun.hooks.enabled',
       'bosun.hooks.sources',
       'bosun.hooks.timeoutMs',
