@@ -1,9 +1,11 @@
+import * as z from 'zod'
 import type { Undo } from '../../base/undo.ts'
 import type { SessionEvent } from '../log/event.ts'
 import { estimateMessageTokens } from '../model/token-estimate.ts'
 import type { ContextBreakdown } from '../projections/context-breakdown.ts'
 import type { ContextPressure } from '../projections/context-pressure.ts'
 import type { Projection } from '../projections/projection.ts'
+import { tokenCounts } from '../projections/token-usage.ts'
 import type { Agent } from '../session/agent.ts'
 import type { Session } from '../session/session.ts'
 import type { ModelPrice, ModelRates, Usage } from '../model/contract.ts'
@@ -56,6 +58,16 @@ type BudgetState = {
 export const budgetsProjection: Projection<BudgetState, BudgetState> = {
   key: 'budgets',
   stateVersion: 1,
+  schema: () => {
+    const limit = { cap: z.enum(['cost', 'tokens']), per: z.enum(spans), limit: z.number() }
+    return z.strictObject({
+      raised: z.record(z.string(), z.strictObject({ ...limit, base: z.number(), day: z.string().exactOptional() })),
+      warned: z.array(z.string()),
+      unpriced: z.array(z.string()),
+      stop: z.strictObject({ ...limit, used: z.number(), next: z.number().exactOptional() }).nullable(),
+      seedLength: z.int(),
+    })
+  },
   parts: 'none',
   start: (header) => ({ raised: {}, warned: [], unpriced: [], stop: null, seedLength: header?.seedLength ?? 0 }),
   step: (state, event) => {
@@ -212,6 +224,7 @@ type LastRequest = { readonly provider: string; readonly model: string; readonly
 export const lastRequestProjection: Projection<LastRequest | null, LastRequest | null> = {
   key: 'lastRequest',
   stateVersion: 1,
+  schema: () => z.strictObject({ provider: z.string(), model: z.string(), usage: z.strictObject({ ...tokenCounts(), isEstimate: z.literal(true).exactOptional() }) }).nullable(),
   parts: 'none',
   start: () => null,
   step: (state, event) => {

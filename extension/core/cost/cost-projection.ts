@@ -1,6 +1,8 @@
+import * as z from 'zod'
 import type { SessionEvent } from '../log/event.ts'
 import type { Projection } from '../projections/projection.ts'
 import type { CacheMiss } from './events.ts'
+import { tokenCounts } from '../projections/token-usage.ts'
 import { dollars } from './rates.ts'
 
 /**
@@ -44,6 +46,10 @@ const MAX_DAYS = 35
 export const costProjection: Projection<State, SessionCost> = {
   key: 'cost',
   stateVersion: 2,
+  schema: () => {
+    const sum = z.strictObject({ requests: z.int(), unpriced: z.int(), estimated: z.int(), amount: z.number(), ...tokenCounts() })
+    return z.strictObject({ total: sum, turn: sum, days: z.record(z.string().regex(/^\d{4}-\d\d-\d\d$/), sum), misses: z.int(), lastMiss: cacheMissSchema().nullable() })
+  },
   parts: 'none',
   isKept: true,
   start: (header) => ({ total: noCost, turn: noCost, days: {}, misses: 0, lastMiss: null, seedLength: header?.seedLength ?? 0 }),
@@ -98,3 +104,17 @@ function newestOf(days: Readonly<Record<string, CostSum>>): Readonly<Record<stri
   if (keys.length <= MAX_DAYS) return days
   return Object.fromEntries(keys.sort().slice(-MAX_DAYS).map((key) => [key, days[key]!]))
 }
+
+const cacheMissSchema = (): z.ZodType<CacheMiss> =>
+  z.strictObject({
+    lostTokens: z.number(),
+    sinceMs: z.number(),
+    reason: z.discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('model'), from: z.string(), to: z.string() }),
+      z.strictObject({ kind: z.literal('system') }),
+      z.strictObject({ kind: z.literal('tools'), change: z.enum(['added', 'removed', 'changed', 'moved']), tools: z.array(z.string()), total: z.int() }),
+      z.strictObject({ kind: z.literal('config'), fields: z.array(z.string()) }),
+      z.strictObject({ kind: z.literal('messages'), position: z.int(), what: z.enum(['summary', 'result', 'message', 'removed']) }),
+      z.strictObject({ kind: z.literal('dropped') }),
+    ]),
+  })

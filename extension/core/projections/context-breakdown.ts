@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { contextParts, projectedTokens, startContext, stepContext, type ContextPart, type ContextState } from './context-fold.ts'
 import type { Projection } from './projection.ts'
 
@@ -20,6 +21,14 @@ export type ContextBreakdown = {
 export const contextBreakdownProjection: Projection<ContextState, ContextBreakdown> = {
   key: 'contextBreakdown',
   stateVersion: 1,
+  schema: () =>
+    z.strictObject({
+      parts: z.record(z.enum(contextParts), z.number()),
+      toolResultsByTool: z.record(z.string(), z.number()),
+      usedTokens: z.number(),
+      free: z.number().nullable(),
+      contextWindow: z.int().nullable(),
+    }),
   parts: 'none',
   start: startContext,
   step: stepContext,

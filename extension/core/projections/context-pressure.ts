@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { projectedTokens, startContext, stepContext, type ContextState } from './context-fold.ts'
 import type { Projection } from './projection.ts'
 
@@ -17,6 +18,7 @@ export type ContextPressure = {
 export const contextPressureProjection: Projection<ContextState, ContextPressure> = {
   key: 'contextPressure',
   stateVersion: 1,
+  schema: () => z.strictObject({ pressureTokens: z.int().nullable(), projectedTokens: z.number(), contextWindow: z.int().nullable() }),
   parts: 'none',
   start: startContext,
   step: stepContext,

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import { imageLimits } from '../model/image-limits.ts'
 import type { Projection } from './projection.ts'
 
@@ -7,6 +8,17 @@ type ImageLimits = typeof imageLimits
 export const imageLimitsProjection: Projection<ImageLimits, ImageLimits> = {
   key: 'imageLimits',
   stateVersion: 1,
+  schema: () => {
+    const { mediaTypes: [png, jpeg, webp, gif], maxBytes, maxPerMessage, maxBytesPerMessage, maxPixels, maxSide } = imageLimits
+    return z.strictObject({
+      mediaTypes: z.tuple([z.literal(png), z.literal(jpeg), z.literal(webp), z.literal(gif)]),
+      maxBytes: z.literal(maxBytes),
+      maxPerMessage: z.literal(maxPerMessage),
+      maxBytesPerMessage: z.literal(maxBytesPerMessage),
+      maxPixels: z.literal(maxPixels),
+      maxSide: z.literal(maxSide),
+    })
+  },
   parts: 'none',
   start: () => imageLimits,
   step: (state) => state,

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { SandboxMode } from '../log/event.ts'
 import type { Projection } from './projection.ts'
 
@@ -17,6 +18,13 @@ export type SessionPermissionsView = {
 export const permissionsProjection: Projection<SessionPermissionsView, SessionPermissionsView> = {
   key: 'permissions',
   stateVersion: 1,
+  schema: () =>
+    z.strictObject({
+      preset: z.string().nullable(),
+      mode: z.enum(['read-only', 'workspace-write', 'danger-full-access']).nullable(),
+      policy: z.enum(['ask', 'never']).nullable(),
+      waiting: z.array(z.string()),
+    }),
   parts: 'none',
   start: () => ({ preset: null, mode: null, policy: null, waiting: [] }),
   step: (state, event) => {

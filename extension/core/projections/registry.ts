@@ -25,9 +25,10 @@ export class ProjectionRegistry implements Projections {
   }
 
   register(projection: Projection): Undo {
-    const { key, stateVersion } = projection
+    const { key, schema, stateVersion } = projection
     if (this.#units.has(key)) throw new Error(`A projection ${key} is registered already; each key has one owner.`)
     if (!Number.isSafeInteger(stateVersion) || stateVersion < 1) throw new Error(`The stateVersion of projection ${key} must be a whole number from 1.`)
+    if (typeof schema !== 'function') throw new Error(`The projection ${key} must say with "schema" what its views are.`)
     this.#units.set(key, projection)
     for (const fold of this.#folds.values()) fold.setUnits([...this.#units.values()])
     return () => {

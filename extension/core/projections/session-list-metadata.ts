@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { Projection } from './projection.ts'
 import { titleProjection } from './title.ts'
 
@@ -23,6 +24,7 @@ export type SessionListState = {
 export const sessionListMetadataProjection: Projection<SessionListState, SessionListMetadata> = {
   key: 'sessionListMetadata',
   stateVersion: 2,
+  schema: () => z.strictObject({ title: titleProjection.schema(), updatedAt: z.number().nullable(), prompts: z.int(), isTurnOpen: z.boolean(), isArchived: z.boolean() }),
   parts: 'none',
   isKept: true,
   start: () => ({ title: titleProjection.start(), updatedAt: null, prompts: 0, isTurnOpen: false, isArchived: false }),

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { SessionEvent } from '../log/event.ts'
 import type { Projection } from './projection.ts'
 
@@ -33,6 +34,8 @@ interface State {
 export const sessionStatsProjection: Projection<State, SessionStats> = {
   key: 'sessionStats',
   stateVersion: 1,
+  schema: () =>
+    z.strictObject({ turns: z.int(), steps: z.int(), llmMs: z.number(), ttftMs: z.number(), ttftSteps: z.int(), decodeMs: z.number(), decodeTokens: z.int(), toolMs: z.number() }),
   parts: 'first',
   start: () => ({
     stats: { turns: 0, steps: 0, llmMs: 0, ttftMs: 0, ttftSteps: 0, decodeMs: 0, decodeTokens: 0, toolMs: 0 },

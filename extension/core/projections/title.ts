@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { EventMap } from '../log/event.ts'
 import type { Projection } from './projection.ts'
 
@@ -7,6 +8,7 @@ type Title = EventMap['session/title']
 export const titleProjection: Projection<Title | null, string | null> = {
   key: 'title',
   stateVersion: 1,
+  schema: () => z.string().nullable(),
   parts: 'none',
   start: () => null,
   step: (state, event) => {

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { Usage } from '../model/contract.ts'
 import type { Projection } from './projection.ts'
 
@@ -8,6 +9,10 @@ export type TokenUsage = { readonly [Key in keyof Usage]: number } & { readonly 
 export const tokenUsageProjection: Projection<TokenUsage, TokenUsage> = {
   key: 'tokenUsage',
   stateVersion: 1,
+  schema: () => {
+    const counts = tokenCounts()
+    return z.strictObject({ ...counts, last: z.strictObject(counts).nullable() })
+  },
   parts: 'none',
   isKept: true,
   start: () => ({ inputTokens: 0, outputTokens: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, last: null }),
@@ -25,3 +30,6 @@ export const tokenUsageProjection: Projection<TokenUsage, TokenUsage> = {
   },
   view: (state) => state,
 }
+
+/** Of a schema: the disjoint counts of `Usage`. */
+export const tokenCounts = () => ({ inputTokens: z.int(), outputTokens: z.int(), cacheRead: z.int(), cacheWrite: z.int(), reasoning: z.int() })

@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Machine } from '../../capabilities/machine.ts'
 import type {} from '../../core/commands/command.ts'
@@ -17,6 +18,7 @@ type PlanView = { readonly active: boolean }
 export const planProjection: Projection<PlanView, PlanView> = {
   key: 'plan',
   stateVersion: 1,
+  schema: () => z.strictObject({ active: z.boolean() }),
   start: () => ({ active: false }),
   step: (state, event) => (event.type === 'plan/mode' ? event.data : state),
   view: (state) => state,

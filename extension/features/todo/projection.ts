@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { Projection } from '../../core/projections/projection.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
 import type {} from '../../core/log/event-types.ts'
@@ -7,6 +8,7 @@ import { todoEventTypes, type Todo } from './events.ts'
 export const todosProjection: Projection<readonly Todo[] | null, readonly Todo[] | null> = {
   key: 'todos',
   stateVersion: 1,
+  schema: () => z.array(z.strictObject({ content: z.string(), status: z.enum(['pending', 'in_progress', 'completed']) })).nullable(),
   start: () => null,
   step: (state, event) => (event.type === 'todo/write' ? event.data.todos : event.type === 'turn/start' ? null : state),
   view: (state) => state,

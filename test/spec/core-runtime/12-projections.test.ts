@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import type { CacheMiss } from '../../../extension/core/cost/events.ts'
+import type { EventDraft } from '../../../extension/core/log/event.ts'
 import type { Projection } from '../../../extension/core/projections/projection.ts'
 import { createMemoryEventStore } from '../../support/memory-event-store.ts'
 import { createSessionRig } from '../../support/session-rig.ts'
@@ -10,12 +13,34 @@ const rigOf = async (events = createMemoryEventStore()) => {
   return { ...rig, events, session: await rig.sessions.create({ cwd: '/project', id: 'a' }) }
 }
 const prompts: Projection<number, number> = {
-  key: 'prompts', stateVersion: 1, parts: 'none', isKept: true,
+  key: 'prompts', stateVersion: 1, schema: () => z.int(), parts: 'none', isKept: true,
   start: () => 0,
   step: (state, event) => (event.type === 'user/message' ? state + 1 : state),
   view: (state) => state,
 }
 const noteOf = async (events: ReturnType<typeof createMemoryEventStore>) => (await events.describe('a')).note as { readonly rows: readonly { readonly key: string; readonly seq: number; readonly version: number }[] } | null
+
+const usage = { inputTokens: 5, outputTokens: 1, cacheRead: 0, cacheWrite: 0, reasoning: 0 }
+const cacheMisses: readonly CacheMiss['reason'][] = [
+  { kind: 'model', from: 'a', to: 'b' }, { kind: 'system' }, { kind: 'tools', change: 'moved', tools: ['read'], total: 1 }, { kind: 'config', fields: ['maxTokens'] },
+  { kind: 'messages', position: 2, what: 'summary' }, { kind: 'dropped' },
+]
+/** What the tour does not do, between its turn and the next, or in one. */
+const rare: readonly EventDraft[] = [
+  ...cacheMisses.map((reason): EventDraft => ({ type: 'cost/estimated', ignorable: true, data: { purpose: 'turn', provider: 'p', model: 'm', usage: { ...usage, isEstimate: true }, amount: 0.5, cacheMiss: { lostTokens: 9, sinceMs: 1, reason } } })),
+  { type: 'budget/warned', ignorable: true, data: { cap: 'cost', per: 'day', limit: 1, used: 0.9 } },
+  { type: 'budget/unpriced', ignorable: true, data: { provider: 'p', model: 'm' } },
+  { type: 'budget/raised', ignorable: true, data: { cap: 'cost', per: 'day', limit: 2, base: 1, day: '2026-11-30' } },
+  turnStart(2),
+  { type: 'turn/paused', data: { turn: 2, step: 1, cap: 'cost', limit: 1, per: 'session', used: 0.9, next: 0.2 } },
+  turnEnd(2),
+  { type: 'plan/mode', data: { active: true } },
+  { type: 'session/title', data: { title: 'Mine', messageSeqs: [], source: { kind: 'user' } } },
+  { type: 'permission/preset', data: { preset: 'auto' } },
+  { type: 'sandbox/mode', data: { mode: 'read-only' } },
+  { type: 'approval/policy', data: { policy: 'never' } },
+  { type: 'session/archived', ignorable: true, data: { isArchived: true } },
+]
 
 describe('units', () => {
   let application: WholeApplication | undefined
@@ -26,6 +51,27 @@ describe('units', () => {
     const agent = await application.ctx.agents.create({ cwd: application.folder })
     const keys = Object.keys(agent.session.projections().values)
     expect(keys).toEqual(expect.arrayContaining(['title', 'todos', 'permissions', 'tokenUsage', 'contextPressure', 'contextBreakdown', 'sessionStats', 'sessionListMetadata', 'imageLimits', 'cost']))
+  })
+
+  it('of the application give what their schemas say, after every event of whole talks', async () => {
+    application = await wholeApplication({ settings: { 'model.provider': 'scripted-tour', 'model.name': 'guided-tour' } })
+    const { agents, approvals, projections } = application.ctx
+    const checked = new Map<string, number>()
+    const check = (key: string, value: unknown) => {
+      expect([key, projections.get(key)?.schema().safeParse(value).error]).toEqual([key, undefined])
+      checked.set(key, (checked.get(key) ?? 0) + 1)
+    }
+    projections.onDidChange(({ key, value }) => check(key, value))
+    approvals.attach()
+    approvals.onDidChange(() => approvals.pending().forEach(({ id }) => approvals.answer(id, { outcome: 'allowed-once' })))
+    const agent = await agents.create({ cwd: application.folder })
+    const { session } = agent
+    for (const [key, value] of Object.entries(session.projections().values)) check(key, value)
+    agent.followup({ id: 'u1', role: 'user', content: [{ type: 'text', text: 'start' }], source: { kind: 'user' } })
+    await agent.whenIdle()
+    for (const draft of rare) session.append(draft)
+    const changing = Object.keys(session.projections().values).filter((key) => key !== 'imageLimits')
+    expect(changing.filter((key) => (checked.get(key) ?? 0) < 2)).toEqual([])
   })
 
   it('give the same state for what is not theirs, so that nobody is told', async () => {
@@ -40,6 +86,7 @@ describe('units', () => {
   it.each([
     ['a key twice', { ...prompts, key: 'title' }, /has one owner/],
     ['a version of 0', { ...prompts, stateVersion: 0 }, /whole number from 1/],
+    ['none that says what its views are', { ...prompts, schema: undefined as never }, /must say with "schema"/],
     ['a version that is no number', { ...prompts, stateVersion: Number.NaN }, /whole number from 1/],
   ])('refuse %s', async (_, unit, message) => {
     const { projections } = await rigOf()

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
 import type { EventDraft, SessionEvent } from '../../../../extension/core/log/event.ts'
 import type { Projection } from '../../../../extension/core/projections/projection.ts'
 import { createMemoryEventStore } from '../../../support/memory-event-store.ts'
@@ -13,6 +14,7 @@ const started = async () => {
 const seen = (key: string, parts?: Projection['parts']): Projection<readonly number[], number[]> => ({
   key,
   stateVersion: 1,
+  schema: () => z.array(z.int()),
   ...(parts === undefined ? {} : { parts }),
   start: () => [],
   step: (state, event) => [...state, event.seq],
@@ -21,6 +23,7 @@ const seen = (key: string, parts?: Projection['parts']): Projection<readonly num
 const counter = (type: SessionEvent['type']): Projection<number, number> => ({
   key: 'counter',
   stateVersion: 1,
+  schema: () => z.int(),
   start: () => 0,
   step: (state, event) => (event.type === type ? state + 1 : state),
   view: (state) => state,
