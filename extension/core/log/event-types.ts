@@ -8,6 +8,8 @@ export interface EventTypeRules {
   readonly isIgnorable?: true
   /** The model sees it: it must carry `surfaceOp`, which no other type may. */
   readonly isSurface?: true
+  /** What every session begins with: alone it makes no file, so that a session nobody used leaves none. */
+  readonly isSetUp?: true
   /** `turn`: only while a turn is open. `step`: only in the open step that its `turn` and `step` name. */
   readonly inside?: 'turn' | 'step'
   readonly opens?: EventPair
@@ -122,9 +124,9 @@ export const coreEventTypes = {
   'agent-preset/selected': { fields: { agentPreset: 'text' } },
   'approval/asked': { opens: approval, fields: { id: 'text', toolName: 'text' } },
   'approval/decided': { closes: approval, fields: { id: 'text', outcome: 'text' } },
-  'approval/policy': { fields: { policy: 'text' } },
-  'sandbox/mode': { fields: { mode: 'text' } },
-  'permission/preset': { fields: { preset: 'text' } },
+  'approval/policy': { isSetUp: true, fields: { policy: 'text' } },
+  'sandbox/mode': { isSetUp: true, fields: { mode: 'text' } },
+  'permission/preset': { isSetUp: true, fields: { preset: 'text' } },
   'permission/rule-revoked': { fields: { rule: 'text' } },
   'command/run': { opens: command, fields: { commandId: 'text', name: 'text' } },
   'command/done': { closes: command, fields: { commandId: 'text', kind: 'text' } },

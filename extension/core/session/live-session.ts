@@ -23,6 +23,8 @@ export interface LiveSessionParts {
   readonly clock: Clock
   readonly logger: Logger
   readonly fold: SessionFold
+  /** Nothing is stored of it yet, nor will be before something more than its set-up happens. */
+  readonly isUnused: boolean
   /** Called with each committed event and the projected values it changed. Contains its own failures. */
   readonly onEvent: (session: Session, event: SessionEvent, changes: Changes) => void
   /** Durable work of others that a flush waits for. */
@@ -43,6 +45,8 @@ export class LiveSession implements Session {
   readonly #parts: LiveSessionParts
   readonly #packer = new ChunkPacker()
   readonly #undoLeaseWatch: Undo
+  /** What waits for the first event that is more than set-up; null once that came. */
+  #setUp: (SessionEvent | ChunkRow)[] | null
   #isAppending = false
   #hasLostAccess = false
   #closing: Promise<void> | null = null
@@ -53,6 +57,7 @@ export class LiveSession implements Session {
     this.#parts = parts
     this.id = parts.header.id
     this.header = parts.header
+    this.#setUp = parts.isUnused ? [] : null
     this.#undoLeaseWatch = parts.file.onLeaseLost(() => this.#loseAccess())
   }
 
@@ -178,6 +183,14 @@ export class LiveSession implements Session {
   }
 
   #store(line: SessionEvent | ChunkRow): void {
+    if (this.#setUp !== null) {
+      this.#setUp.push(line)
+      if (this.#parts.types.get(line.type)?.isSetUp === true) return
+      const waiting = this.#setUp
+      this.#setUp = null
+      for (const kept of waiting) this.#store(kept)
+      return
+    }
     // Events and rows are lossless JSON, which their interfaces cannot say.
     this.#parts.file.append(line as unknown as JsonObject)
   }

@@ -229,7 +229,7 @@ class SessionHost implements Sessions {
     const frozen = snapshotJson(header, 'header') as unknown as SessionHeader & JsonObject
     const file = await this.#parts.events.create(frozen)
     const { log, fold } = this.#emptyLog(frozen)
-    const session = this.#sessionOver({ header: frozen, file, log, fold })
+    const session = this.#sessionOver({ header: frozen, file, log, fold }, seed.length === 0)
     let isStored = false
     try {
       return await this.#orClose(session, async () => {
@@ -343,11 +343,12 @@ class SessionHost implements Sessions {
     }
   }
 
-  #sessionOver(parts: StoredParts): LiveSession {
+  #sessionOver(parts: StoredParts, isUnused = false): LiveSession {
     const { clock, logger, dispatch } = this.#parts
     const kept = new KeptStates(sessionListMetadataProjection.key)
     return new LiveSession({
       ...parts,
+      isUnused,
       clock,
       logger,
       types: this.#types,

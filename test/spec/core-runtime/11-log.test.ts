@@ -419,6 +419,8 @@ describe('11.9 durable events', () => {
       appendAll(session, before)
       const seen = session.surface().nodes.length
       kept.set(draft.type, { id: session.id, event: session.append(draft), isSeen: session.surface().nodes.length > seen })
+      // What a session begins with alone makes no file.
+      session.append(prompt('used'))
     }
     const { ctx } = await application.restart()
     ;({ sessions: restarted, eventTypes: types } = ctx)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { EventDraft, SessionEvent } from '../../../../extension/core/log/event.ts'
 import type { Session } from '../../../../extension/core/session/session.ts'
+import { brokenRules } from '../../../support/log-rules.ts'
 import { createMemoryDisk, createMemoryEventStore, type MemoryDisk } from '../../../support/memory-event-store.ts'
 import { createSessionRig } from '../../../support/session-rig.ts'
 import { answer, call, prompt, result, stepEnd, stepStart, textDelta, turnEnd, turnStart, wholeTurn } from '../../../support/session-talk.ts'
@@ -9,50 +10,6 @@ import { answer, call, prompt, result, stepEnd, stepStart, textDelta, turnEnd, t
 const windowOn = async (disk: MemoryDisk) => {
   const events = createMemoryEventStore({ disk })
   return { events, ...(await createSessionRig({ events })) }
-}
-
-/** The rules of runtime specification 11.8 over a whole log, told plainly and without regard to cost. */
-function brokenRules(events: readonly SessionEvent[]): readonly string[] {
-  const problems: string[] = []
-  const expectThat = (isTrue: boolean, problem: string) => void (isTrue || problems.push(problem))
-  let turn = 0
-  let step = 0
-  let open: 'nothing' | 'turn' | 'step' = 'nothing'
-  let called: string[] = []
-  let answered: string[] = []
-  for (const [index, { seq, type, data, surfaceOp }] of events.entries()) {
-    const place = data as { readonly turn?: number; readonly step?: number; readonly callId?: string }
-    expectThat(seq === index, `number ${seq} at ${index}`)
-    if (type === 'turn/start') {
-      expectThat(open === 'nothing' && place.turn === turn + 1, `turn/start at ${seq}`)
-      ;[open, turn, step] = ['turn', turn + 1, 0]
-    }
-    if (type === 'turn/end') {
-      expectThat(open === 'turn' && place.turn === turn, `turn/end at ${seq}`)
-      open = 'nothing'
-    }
-    if (type === 'step/start') {
-      expectThat(open === 'turn' && place.turn === turn && place.step === step + 1, `step/start at ${seq}`)
-      ;[open, step, called, answered] = ['step', step + 1, [], []]
-    }
-    const isHere = open === 'step' && place.turn === turn && place.step === step
-    if (type === 'step/end') {
-      expectThat(isHere, `step/end at ${seq}`)
-      open = 'turn'
-    }
-    if (type === 'assistant/chunk' || (type === 'assistant/message' && surfaceOp === 'append')) expectThat(isHere, `${type} at ${seq}`)
-    if (type === 'tool/call') {
-      expectThat(isHere && !called.includes(place.callId!), `tool/call at ${seq}`)
-      called.push(place.callId!)
-    }
-    if (type === 'tool/result' && surfaceOp === 'append') {
-      const { callId } = (data as { readonly message: { readonly content: readonly [{ readonly callId: string }] } }).message.content[0]
-      expectThat(isHere && called.includes(callId) && !answered.includes(callId), `tool/result at ${seq}`)
-      answered.push(callId)
-    }
-    if (type === 'request/header') expectThat(open !== 'nothing', `request/header at ${seq}`)
-  }
-  return problems
 }
 
 type Move =
