@@ -309,6 +309,7 @@ function describeEnd(reason: TurnEndReason): string {
 function pauseText(cause: PauseCause): string {
   const { cap, per = 'session' } = cause
   if (cap === 'steps') return `a pause at the cap of ${cause.limit} steps; continue with --resume`
+  if (cap === 'minutes') return `a pause at the cap of ${cause.limit} min; continue with --resume`
   const settings = cap === 'cost' ? { turn: 'turnCostLimit', session: 'costLimit', day: 'dayCostLimit' } : { turn: 'turnTokenLimit', session: 'tokenLimit', day: 'dayTokenLimit' }
   return `${cap === 'cost' ? 'COST_LIMIT' : 'TOKEN_LIMIT'}: ${pauseWords(cause, english)} Raise bosun.agent.${settings[per]} to go on`
 }

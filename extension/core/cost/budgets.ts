@@ -81,7 +81,7 @@ export const budgetsProjection: Projection<BudgetState, BudgetState> = {
         return { ...state, unpriced: [...state.unpriced.slice(-20), `${event.data.provider}/${event.data.model}`] }
       case 'turn/paused': {
         const { cap, limit, per, used, next } = event.data
-        return cap === 'steps' ? state : { ...state, stop: { cap, limit, per: per ?? 'session', used: used ?? 0, ...(next !== undefined && { next }) } }
+        return cap === 'steps' || cap === 'minutes' ? state : { ...state, stop: { cap, limit, per: per ?? 'session', used: used ?? 0, ...(next !== undefined && { next }) } }
       }
       case 'turn/start':
         return startedTurn(state)

@@ -57,6 +57,7 @@ export function budgetWords({ cap, per, limit, used }: BudgetUse, t: Translate):
 /** Why a turn was paused. */
 export function pauseWords({ cap, limit, per = 'session', used = 0, next }: PauseCause, t: Translate): string {
   if (cap === 'steps') return t('Bosun paused after {limit} steps.', { limit })
+  if (cap === 'minutes') return t('Bosun paused: the turn ran for {limit} min.', { limit })
   const budget = budgetWords({ cap, per, limit, used }, t)
   if (next === undefined) return t('Bosun paused: {budget} are used.', { budget })
   return t('Bosun paused: {budget} are used, and the next request alone would add {next}.', { budget, next: cap === 'cost' ? formatDollars(next) : next.toLocaleString('en-US') })

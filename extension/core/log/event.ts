@@ -208,9 +208,9 @@ export type TurnEndReason =
   /** Ours: a cap paused the turn; Continue starts the next one. */
   | ({ readonly kind: 'paused' } & PauseCause)
 
-/** `steps` counts those of the turn; `cost` is in dollars, `tokens` in tokens. `next`: what the next request alone would add, when that is what passes the limit. */
+/** `steps` counts those of the turn, `minutes` its time; `cost` is in dollars, `tokens` in tokens. `next`: what the next request alone would add, when that is what passes the limit. */
 export interface PauseCause {
-  readonly cap: 'steps' | 'cost' | 'tokens'
+  readonly cap: 'steps' | 'minutes' | 'cost' | 'tokens'
   readonly limit: number
   readonly per?: 'turn' | 'session' | 'day'
   readonly used?: number

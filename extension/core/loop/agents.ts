@@ -73,6 +73,7 @@ class LiveAgents implements Agents {
       loadAttachment: (sessionId, attachmentId) => blobs.getAttachment(sessionId, attachmentId),
       maxParallelToolCalls: () => ctx.settings.get(settings.agentMaxParallelToolCalls),
       maxStepsPerTurn: () => ctx.settings.get(settings.agentMaxStepsPerTurn),
+      maxMinutesPerTurn: () => ctx.settings.get(settings.agentMaxMinutesPerTurn),
       budgets: () => ctx.get('budgets'),
       defaults: () => defaultsFrom(ctx),
     }

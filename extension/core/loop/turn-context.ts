@@ -29,6 +29,8 @@ export interface LoopServices {
   readonly maxParallelToolCalls: () => number
   /** 0: no cap. */
   readonly maxStepsPerTurn: () => number
+  /** 0: no cap. */
+  readonly maxMinutesPerTurn: () => number
   /** Undefined where nothing is metered. */
   readonly budgets: () => Budgets | undefined
   readonly defaults: () => RequestDefaults

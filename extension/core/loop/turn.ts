@@ -40,12 +40,13 @@ async function reasonOf(context: TurnContext, place: { step: number }): Promise<
 
 async function runSteps(context: TurnContext, place: { step: number }): Promise<TurnEndReason> {
   const { signal } = context
+  const startedMs = context.loop.clock.monotonicMs()
   let isCut = false
   /** Whether the model has something new to answer to without any message. */
   let hasNews = context.isContinuation && context.log.session.messages().at(-1)?.role !== 'assistant'
   const ended = (): TurnEndReason => (isCut ? { kind: 'max-tokens' } : { kind: 'completed' })
   for (;;) {
-    const paused = await pauseAt(context, place.step)
+    const paused = await pauseAt(context, { step: place.step, startedMs })
     if (paused) return paused
     place.step++
     const entry = await enter(context, place.step)
@@ -60,9 +61,9 @@ async function runSteps(context: TurnContext, place: { step: number }): Promise<
 }
 
 /** At a cap the person decides: nothing more is claimed, and Continue starts the next turn. */
-async function pauseAt(context: TurnContext, step: number): Promise<TurnEndReason | undefined> {
+async function pauseAt(context: TurnContext, { step, startedMs }: { readonly step: number; readonly startedMs: number }): Promise<TurnEndReason | undefined> {
   const { loop, log, turn, signal } = context
-  const cause = stepCap(loop.maxStepsPerTurn(), step) ?? (await budgetStop(context, step))
+  const cause = stepCap(loop.maxStepsPerTurn(), step) ?? timeCap(loop.maxMinutesPerTurn(), loop.clock.monotonicMs() - startedMs) ?? (await budgetStop(context, step))
   signal.throwIfAborted()
   if (cause === undefined) return undefined
   log.append({ type: 'turn/paused', ignorable: true, data: { turn, step, ...cause } })
@@ -70,6 +71,8 @@ async function pauseAt(context: TurnContext, step: number): Promise<TurnEndReaso
 }
 
 const stepCap = (limit: number, step: number): PauseCause | undefined => (limit === 0 || step < limit ? undefined : { cap: 'steps', limit })
+
+const timeCap = (limit: number, ranMs: number): PauseCause | undefined => (limit === 0 || ranMs < limit * 60_000 ? undefined : { cap: 'minutes', limit })
 
 /** Nothing without budgets. What would come in without a step costs nothing, so a turn with nothing to say is let through. */
 async function budgetStop({ loop, agent, turn, signal, ...context }: TurnContext, step: number): Promise<PauseCause | undefined> {

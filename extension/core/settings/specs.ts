@@ -286,6 +286,15 @@ export const settings = {
     schema: count(0),
     isRestricted: true,
   }),
+  agentMaxMinutesPerTurn: setting({
+    key: 'agent.maxMinutesPerTurn',
+    fallback: 0,
+    scope: 'window',
+    description: 'Minutes after which a turn pauses, before its next step, and asks whether to go on; waiting for your answers counts too. 0: no limit.',
+    expects: 'a whole number of 0 or more',
+    schema: count(0),
+    isRestricted: true,
+  }),
   sessionsRetentionDays: setting({
     key: 'sessions.retentionDays',
     fallback: 0,

@@ -145,7 +145,7 @@ describe('24.2 the settings', () => {
   ]
   it.each(rows)('%s is %j by default, of the scope %s', (key, fallback, scope) => expect([of(key).fallback, of(key).scope]).toEqual([fallback, scope]))
   it('that say where the talk goes, what it may spend or what may run are not taken from a folder that is not trusted', () => {
-    const isGuarded = (key: string) => /^(model\.(provider|name|fallback|reasoningEffort|maxTokens)|agent\.(defaultPreset|maxStepsPerTurn|.*Limit)|providers|shell\.|hooks\.|permissions\.|prompt\.|compaction\.(retries|maxOverflowRetries)$|tools\.maxInlineBytes)/.test(key)
+    const isGuarded = (key: string) => /^(model\.(provider|name|fallback|reasoningEffort|maxTokens)|agent\.(defaultPreset|maxStepsPerTurn|maxMinutesPerTurn|.*Limit)|providers|shell\.|hooks\.|permissions\.|prompt\.|compaction\.(retries|maxOverflowRetries)$|tools\.maxInlineBytes)/.test(key)
     expect(settingEntries.flatMap(({ key, isRestricted }) => (isGuarded(key) && !isRestricted ? [key] : []))).toEqual([])
     expect(restrictedConfigurations()).toEqual(settingEntries.flatMap(({ key, isRestricted }) => (isRestricted ? [`bosun.${key}`] : [])))
   })

@@ -19,6 +19,7 @@ describe('the reason of a cache miss in words', () => {
 })
 
 describe('a pause in words', () => {
+  it('counts minutes', () => expect([1, 30].map((limit) => pauseWords({ cap: 'minutes', limit }, english))).toEqual(['Bosun paused: the turn ran for 1 min.', 'Bosun paused: the turn ran for 30 min.']))
   it('counts steps', () => expect(pauseWords({ cap: 'steps', limit: 200 }, english)).toBe('Bosun paused after 200 steps.'))
   it('says how far the limit is used and what the next request would add', () => {
     expect(pauseWords({ cap: 'cost', per: 'day', limit: 5, used: 5.01 }, english)).toBe('Bosun paused: $5.01 of the $5.00 that a day may cost are used.')

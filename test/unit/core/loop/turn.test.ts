@@ -347,6 +347,36 @@ describe('a failure', () => {
   })
 })
 
+describe('the cap on minutes', () => {
+  const answers = [callTools(look('a')), callTools(look('b')), callTools(look('c')), sayText('done')]
+  /** Each look takes a minute. */
+  const started = async (minutes: number) => {
+    const pass = { minute: () => {} }
+    const rig = await setUp({ answers, settings: { 'agent.maxMinutesPerTurn': minutes }, tools: [fakeTool('look', () => (pass.minute(), 'seen'))] })
+    pass.minute = () => rig.clock.advance(60_000)
+    return rig
+  }
+  it('pauses the turn between two steps, and Continue begins a new count', async () => {
+    const { say, story, agent, adapter } = await started(2)
+    await say('go')
+    expect(story().slice(-2)).toEqual(['paused at 2', 'end paused'])
+    expect(agent.session.events().at(-1)).toMatchObject({ data: { reason: { kind: 'paused', cap: 'minutes', limit: 2 } } })
+    agent.continueTurn()
+    await agent.whenIdle()
+    expect([story().at(-1), adapter.requests.length]).toEqual(['end completed', 4])
+  })
+  it('does not stop a turn that ends by itself', async () => {
+    const { say, story } = await started(4)
+    await say('go')
+    expect(story().at(-1)).toBe('end completed')
+  })
+  it('is off at 0', async () => {
+    const { say, story } = await started(0)
+    await say('go')
+    expect(story().at(-1)).toBe('end completed')
+  })
+})
+
 describe('the cap on steps', () => {
   const endless = () => createScriptedAdapter(Array.from({ length: 9 }, (_, index) => callTools(look(`c${index}`))))
   it('pauses the turn, and Continue goes on in the next one', async () => {

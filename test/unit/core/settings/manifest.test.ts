@@ -27,6 +27,7 @@ describe('the settings in the manifest', () => {
       'bosun.providers',
       'bosun.agent.defaultPreset',
       'bosun.agent.maxStepsPerTurn',
+      'bosun.agent.maxMinutesPerTurn',
       ...['costLimit', 'turnCostLimit', 'dayCostLimit', 'tokenLimit', 'turnTokenLimit', 'dayTokenLimit'].map((name) => `bosun.agent.${name}`),
       'bosun.prompt.includeHarnessIdentity',
       'bosun.prompt.includeRuntimeContext',
