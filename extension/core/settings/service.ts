@@ -72,9 +72,11 @@ export function createSettings({ source, logger, entries = settingEntries, onPro
     } catch (error) {
       const held = known === undefined ? personsOwn(spec) : (known.value as T)
       const reason = error instanceof Error ? error.message : String(error)
-      const problem = { key: spec.key, message: `${reason} Until it is corrected, ${JSON.stringify(held)} holds.` }
+      const { secretPaths = [], expects = reason }: Partial<SettingEntry> = spec
+      const shown = secretPaths.length === 0 ? JSON.stringify(held) : known === undefined ? 'the default' : 'what stood there before'
+      const problem = { key: spec.key, message: `${reason} Until it is corrected, ${shown} holds.` }
       problems.set(spec.key, problem)
-      logger.warn('A setting is not valid.', { key: spec.key })
+      logger.warn('A setting is not valid.', { key: spec.key, expected: expects, holds: masked(held, secretPaths) })
       onProblem?.(problem)
       return held
     }

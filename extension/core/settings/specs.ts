@@ -34,7 +34,9 @@ function setting<T>(draft: Draft<T>): SettingEntry<T> {
       if (outcome.success) return outcome.data
       const at = outcome.error.issues[0]?.path ?? []
       const where = at.length > 0 ? ` at ${at.join('.')}` : ''
-      throw new TypeError(`bosun.${draft.key} must be ${draft.expects}${where}, but is ${shown(raw)}.`)
+      // Secrets do not go into messages.
+      const found = draft.secretPaths === undefined ? `, but is ${shown(raw)}` : ''
+      throw new TypeError(`bosun.${draft.key} must be ${draft.expects}${where}${found}.`)
     },
   }
 }

@@ -16,7 +16,7 @@ function setUp(user: SettingValues = {}, workspace: SettingValues = {}) {
   const heard: unknown[] = []
   kernel.root.on('settings/updated', (...news) => void heard.push(news))
   kernel.root.on('settings/document-updated', (...news) => void heard.push(news))
-  return { source, settings: kernel.root.settings, heard, ctx: kernel.root }
+  return { source, settings: kernel.root.settings, heard, ctx: kernel.root, logger }
 }
 const of = (key: string) => settingEntries.find((entry) => entry.key === key)!
 
@@ -86,6 +86,23 @@ describe('a bad edit', () => {
     expect(settings.get(specs.agentMaxStepsPerTurn)).toBe(7)
     expect(settings.problems()).toMatchObject([{ key: 'agent.maxStepsPerTurn', message: expect.stringContaining('7 holds') as unknown }])
     expect(heard).toEqual([['agent', 1]])
+  })
+})
+
+describe('a bad value', () => {
+  it('is told in the log with what is expected and what holds, for where no page shows it', () => {
+    const { logger } = setUp({ 'agent.costLimit': 'lots', 'model.name': 7 })
+    expect(logger.lines.filter(({ level }) => level === 'warn')).toMatchObject([
+      { facts: { key: 'model.name', expected: 'the name of a model', holds: 'deepseek-v4-pro' } },
+      { facts: { key: 'agent.costLimit', expected: 'a number of 0 or more', holds: 0 } },
+    ])
+  })
+  it('of a setting that may hold secrets is not repeated, and neither is what holds', async () => {
+    const good = { mine: { baseUrl: 'http://127.0.0.1/v1', headers: { authorization: 'Bearer abc' } } }
+    const { settings, source, logger } = setUp({ providers: good })
+    await source.set('providers', { mine: { ...good.mine, window: 'Bearer abc' } }, 'user')
+    expect(settings.problems()).toMatchObject([{ key: 'providers', message: expect.stringMatching(/^bosun\.providers must be an object of providers.* at mine\. Until it is corrected, what stood there before holds\.$/) as unknown }])
+    expect(JSON.stringify([settings.describe(), logger.lines])).not.toContain('abc')
   })
 })
 
