@@ -41,7 +41,7 @@ function complete(row: ProviderRow, entry: ProviderSetting | undefined, { retryP
     // Described by the person, it is wanted.
     isPreset: entry === undefined && row.isPreset === true,
     isLocal: entry?.isLocal ?? row.isLocal ?? false,
-    headers: { ...row.headers, ...entry?.headers },
+    headers: lowerCased({ ...row.headers, ...entry?.headers }),
     models: { ...row.models, ...modelsOf(entry) },
     overrides: overridesFor(row.id, overrides),
     stated,
@@ -65,6 +65,9 @@ function modelsOf(entry: ProviderSetting | undefined): Readonly<Record<string, M
     ? Object.fromEntries((entry.models as readonly string[]).map((id) => [id, {}]))
     : Object.fromEntries(Object.entries(entry.models as Readonly<Record<string, ModelFactsSetting>>).map(([id, facts]) => [id, factsFrom(facts)]))
 }
+
+/** One spelling, so that a header of the person takes the place of Bosun's and is not sent beside it. */
+const lowerCased = (headers: Readonly<Record<string, string>>) => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 
 function factsOf(entry: ProviderSetting | undefined): ModelFacts {
   const { contextWindow, maxOutputTokens, images, reasoningEfforts } = entry ?? {}

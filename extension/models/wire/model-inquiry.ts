@@ -76,7 +76,7 @@ async function inquire(
   const cancel = clock.schedule(LIST_TIMEOUT_MS, () => limit.abort())
   try {
     const response = await http.fetch(`${config.baseUrl}${path}`, {
-      headers: { ...config.headers, ...wire.headers(key) },
+      headers: { ...wire.headers(key), ...config.headers },
       signal: AbortSignal.any([signal, limit.signal]),
     })
     const { text: body, isWhole } = await boundedText(response, MAX_LIST_BYTES)

@@ -293,6 +293,11 @@ describe('16.3 the dictionary of providers', () => {
     const listed = await application.ctx.models.get('mine')?.listModels(new AbortController().signal)
     expect(listed?.map(({ id }) => id)).toEqual(['one', 'two'])
   })
+  it('lets the person’s headers take the place of Bosun’s, however they are spelled, for answers and lists alike', async () => {
+    const { application, server: asked } = await served({ parts: [{ text: 'ok' }] }, { entry: { headers: { Authorization: 'Token abc' }, keyName: 'MY_KEY' }, secrets: { MY_KEY: 'sk-1' } })
+    await application.ctx.models.get('mine')?.listModels(new AbortController().signal)
+    expect(asked.requests.map(({ path, headers }) => [path, headers['authorization']])).toEqual([['/v1/chat/completions', 'Token abc'], ['/v1/models', 'Token abc']])
+  })
 })
 
 describe('16.4 retry', () => {
