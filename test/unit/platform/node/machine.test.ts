@@ -39,3 +39,13 @@ it('ids are fresh and digests known', async () => {
   expect(machine.randomId()).not.toBe(machine.randomId())
   expect([machine.sha256(''), machine.sha256(Buffer.from(''))]).toEqual(Array(2).fill('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'))
 })
+
+it('a carrier gives each piece of work its own value, through all it awaits', async () => {
+  const carrier = (await createNodeMachine()).createCarrier<string>()
+  const work = async () => {
+    await new Promise((resolve) => setImmediate(resolve))
+    return carrier.current()
+  }
+  expect(await Promise.all([carrier.run('a', work), carrier.run('b', () => carrier.run('c', work)), work()])).toEqual(['a', 'c', undefined])
+  expect(carrier.current()).toBeUndefined()
+})
