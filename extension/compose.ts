@@ -14,6 +14,8 @@ import type { Secrets } from './capabilities/secrets.ts'
 import type { SettingsSource } from './capabilities/settings-source.ts'
 import type { ShellSyntax } from './capabilities/shell-syntax.ts'
 import type { WebPages } from './capabilities/web-pages.ts'
+import type { TerminalHost } from './capabilities/terminal.ts'
+import type { CreateScreen } from './capabilities/terminal-screen.ts'
 import type { Workspace } from './capabilities/workspace.ts'
 import { createKernel } from './core/kernel/kernel.ts'
 import type {} from './core/cost/plugin.ts'
@@ -59,6 +61,9 @@ export interface Capabilities {
   readonly settings: SettingsSource
   readonly shellSyntax: ShellSyntax
   readonly webPages: WebPages
+  /** Absent where no program can be started. */
+  readonly terminals?: TerminalHost
+  readonly createScreen: CreateScreen
   readonly workspace: Workspace
 }
 

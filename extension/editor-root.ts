@@ -13,6 +13,7 @@ import { usesProxy } from './platform/node/http.ts'
 import { createPageTextWorker } from './platform/node/page-text-worker.ts'
 import { createRipgrepSearch } from './platform/node/ripgrep-search.ts'
 import { createNodeWebPages } from './platform/node/web-pages.ts'
+import { createXtermScreen } from './platform/node/xterm-screen.ts'
 import { VscodeAttention } from './platform/vscode/attention.ts'
 import { EditorFileSystem } from './platform/vscode/editor-file-system.ts'
 import { createVscodeModels } from './platform/vscode/editor-models.ts'
@@ -83,6 +84,8 @@ export async function runEditor(context: vscode.ExtensionContext, { views, kept,
       textWorker: createPageTextWorker({ entry: vscode.Uri.joinPath(context.extensionUri, 'dist', 'page-text.js').fsPath }),
       proxyFor: (url) => (usesProxy(url, { settings: (name) => vscode.workspace.getConfiguration().get(name) }) ? http : null),
     }),
+    terminals: processes.terminals,
+    createScreen: createXtermScreen,
     workspace,
   })
   const capabilities = {

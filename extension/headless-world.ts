@@ -10,6 +10,7 @@ import { createBashSyntax } from './platform/node/bash-syntax.ts'
 import { NodeBlobStore } from './platform/node/blob-store.ts'
 import { createNodeClock } from './platform/node/clock.ts'
 import { createDirectRunner } from './platform/node/direct-runner.ts'
+import { createDirectTerminals } from './platform/node/direct-terminals.ts'
 import { NodeEventStore } from './platform/node/event-store.ts'
 import { NodeFileSystem } from './platform/node/file-system.ts'
 import { createNodeHttp, usesProxy } from './platform/node/http.ts'
@@ -23,6 +24,7 @@ import { createFileSettings } from './platform/node/settings-source.ts'
 import { createPageTextWorker } from './platform/node/page-text-worker.ts'
 import { createNodeWebPages } from './platform/node/web-pages.ts'
 import { createFolderWorkspace } from './platform/node/workspace.ts'
+import { createXtermScreen } from './platform/node/xterm-screen.ts'
 
 export interface HeadlessWorldOptions {
   readonly cwd: string
@@ -50,6 +52,7 @@ export async function createHeadlessWorld({ cwd, storage, settings }: HeadlessWo
   const home = await homeFolder(storage)
   const logger = createLineLogger({ level: logLevel(process.env['BOSUN_LOG']) })
   const processes = createDirectRunner()
+  const terminals = createDirectTerminals()
   const root = join(home, 'sessions')
   const workspace = createFolderWorkspace(folder)
   const [machine, source] = await Promise.all([
@@ -83,8 +86,10 @@ export async function createHeadlessWorld({ cwd, storage, settings }: HeadlessWo
       textWorker: createPageTextWorker({ entry: new URL('./page-text.js', import.meta.url) }),
       proxyFor: (url) => (usesProxy(url, { settings: proxySettings }) ? http : null),
     }),
+    terminals,
+    createScreen: createXtermScreen,
     workspace,
-    dispose: () => processes.dispose(),
+    dispose: () => Promise.all([processes.dispose(), terminals.dispose()]).then(() => {}),
   }
 }
 

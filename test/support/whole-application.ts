@@ -7,6 +7,7 @@ import { createPolicyAttention } from '../../extension/platform/node/attention.t
 import { createBashSyntax } from '../../extension/platform/node/bash-syntax.ts'
 import { NodeBlobStore } from '../../extension/platform/node/blob-store.ts'
 import { createDirectRunner } from '../../extension/platform/node/direct-runner.ts'
+import { createDirectTerminals } from '../../extension/platform/node/direct-terminals.ts'
 import { NodeEventStore } from '../../extension/platform/node/event-store.ts'
 import { NodeFileSystem } from '../../extension/platform/node/file-system.ts'
 import { createNodeMachine } from '../../extension/platform/node/machine.ts'
@@ -14,6 +15,7 @@ import { createRipgrepSearch } from '../../extension/platform/node/ripgrep-searc
 import { createNodeWebPages } from '../../extension/platform/node/web-pages.ts'
 import { createPageTextWorker } from '../../extension/platform/node/page-text-worker.ts'
 import { createFolderWorkspace } from '../../extension/platform/node/workspace.ts'
+import { createXtermScreen } from '../../extension/platform/node/xterm-screen.ts'
 import { memorySecrets } from './memory-secrets.ts'
 import { memorySettings, type MemorySettings, type SettingValues } from './memory-settings.ts'
 import { createRecordingLogger, type RecordingLogger } from './quiet-logger.ts'
@@ -36,6 +38,7 @@ export async function wholeApplication(options: { readonly settings?: SettingVal
   const settings = memorySettings({ 'titles.enabled': false, ...options.settings })
   const logger = createRecordingLogger()
   const processes = createDirectRunner()
+  const terminals = createDirectTerminals()
   const workspace = createFolderWorkspace(folder)
   const root = join(home, 'sessions')
   // The folder for temporary files is elsewhere, as it is for a person's workspace, and nothing of this machine's person is read.
@@ -57,6 +60,8 @@ export async function wholeApplication(options: { readonly settings?: SettingVal
     settings,
     shellSyntax: createBashSyntax(),
     webPages: createNodeWebPages({ textWorker: createPageTextWorker({ entry: new URL('../../extension/platform/node/page-text-main.ts', import.meta.url) }) }),
+    terminals,
+    createScreen: createXtermScreen,
     workspace,
   }
   const altered = options.alter?.(world) ?? world
@@ -74,6 +79,7 @@ export async function wholeApplication(options: { readonly settings?: SettingVal
     async dispose() {
       await application.dispose()
       await processes.dispose()
+      await terminals.dispose()
       await rm(home, { recursive: true, force: true })
     },
   }

@@ -1,6 +1,9 @@
 import { Socket } from 'node:net'
 import { ProcessError } from '../../capabilities/process.ts'
+import { TerminalError, terminalEnded, type TerminalProcess } from '../../capabilities/terminal.ts'
+import type { Json } from '../../base/json.ts'
 import { createDirectRunner, type DirectProcess } from './direct-runner.ts'
+import { createDirectTerminals } from './direct-terminals.ts'
 import { frameHeader, frameKind, FrameReader, messageFrame, type FrameKind, type ToHost, type ToKeeper } from './keeper-protocol.ts'
 
 /*
@@ -15,8 +18,10 @@ let environment: Readonly<Record<string, string>> = {}
 const managed: Record<string, string> = {}
 /** A program can be spoken to from the moment its start was asked for. */
 const processes = new Map<number, Promise<DirectProcess | null>>()
-const running = new Set<DirectProcess>()
+const terminals = new Map<number, Promise<HeldTerminal | null>>()
+const running = new Set<Pick<DirectProcess, 'pauseOutput' | 'resumeOutput'>>()
 const runner = createDirectRunner({ environment: () => environment, managed })
+const terminalHost = createDirectTerminals({ environment: () => environment, managed })
 const channel = new Socket({ fd: 3 })
 const reader = new FrameReader()
 
@@ -34,9 +39,11 @@ process.on('SIGHUP', () => {})
 process.on('SIGTERM', () => void leave(hostIsGoneGraceMs))
 
 async function leave(maxGraceMs: number): Promise<void> {
-  await runner.dispose(maxGraceMs)
+  await endAll(maxGraceMs)
   process.exit(0)
 }
+
+const endAll = (maxGraceMs?: number) => Promise.all([runner.dispose(maxGraceMs), terminalHost.dispose(maxGraceMs)]).then(() => {})
 
 function receive(id: number, message: ToKeeper): void {
   switch (message.op) {
@@ -47,20 +54,35 @@ function receive(id: number, message: ToKeeper): void {
     case 'start':
       processes.set(id, start(id, message))
       return
+    case 'open-terminal':
+      terminals.set(id, openTerminal(id, message))
+      return
     case 'write':
-      void reply(id, message.request, tell(id, (one) => one.write(message.text)))
+      void reply(id, message.request, terminals.has(id) ? tellTerminal(id, ({ terminal }) => terminal.write(message.text)) : tell(id, (one) => one.write(message.text)))
+      return
+    case 'resize':
+      void reply(id, message.request, tellTerminal(id, ({ terminal }) => terminal.resize(message.size)))
+      return
+    case 'hold-output':
+      void reply(id, message.request, tellTerminal(id, async (one) => one.hold('host', message.isHeld)))
+      return
+    case 'foreground':
+      void reply(id, message.request, tellTerminal(id, ({ terminal }) => terminal.foreground()))
+      return
+    case 'signal-foreground':
+      void reply(id, message.request, tellTerminal(id, ({ terminal }) => terminal.signalForeground(message.signal), true))
       return
     case 'end-input':
       void reply(id, message.request, tell(id, (one) => one.endInput()))
       return
     case 'terminate':
-      void reply(id, message.request, tell(id, (one) => one.terminate()))
+      void reply(id, message.request, terminals.has(id) ? tellTerminal(id, ({ terminal }) => terminal.terminate()) : tell(id, (one) => one.terminate()))
       return
     case 'signal':
       void reply(id, message.request, tell(id, (one) => one.sendSignal(message.signal)))
       return
     case 'dispose':
-      void reply(id, message.request, runner.dispose()).then(() => channel.end(() => process.exit(0)))
+      void reply(id, message.request, endAll()).then(() => channel.end(() => process.exit(0)))
   }
 }
 
@@ -76,6 +98,53 @@ async function start(id: number, { op: _, ...spec }: Extract<ToKeeper, { op: 'st
     send(id, { op: 'failed', code, message: error instanceof Error ? error.message : String(error) })
     processes.delete(id)
     return null
+  }
+}
+
+async function openTerminal(id: number, { op: _, ...spec }: Extract<ToKeeper, { op: 'open-terminal' }>): Promise<HeldTerminal | null> {
+  try {
+    const terminal = await terminalHost.open({ ...spec, onOutput: (chunk) => forward(id, frameKind.stdout, chunk) })
+    const one = new HeldTerminal(terminal)
+    running.add(one)
+    send(id, { op: 'started', pid: terminal.pid })
+    void terminal.exit.then(async (exit) => {
+      running.delete(one)
+      send(id, { op: 'exit', exit })
+      // What it left running is ended, and that can be waited for.
+      await terminal.terminate()
+      terminals.delete(id)
+    })
+    return one
+  } catch (error) {
+    const code = error instanceof TerminalError ? error.code : 'SPAWN_FAILED'
+    send(id, { op: 'failed', code, message: error instanceof Error ? error.message : String(error) })
+    terminals.delete(id)
+    return null
+  }
+}
+
+/** A terminal whose output waits as long as either the host or the channel wants it to. */
+class HeldTerminal {
+  readonly terminal: TerminalProcess
+  readonly #holders = new Set<'host' | 'channel'>()
+
+  constructor(terminal: TerminalProcess) {
+    this.terminal = terminal
+  }
+
+  hold(holder: 'host' | 'channel', isHeld: boolean): void {
+    if (isHeld) this.#holders.add(holder)
+    else this.#holders.delete(holder)
+    if (this.#holders.size > 0) this.terminal.pauseOutput()
+    else this.terminal.resumeOutput()
+  }
+
+  pauseOutput(): void {
+    this.hold('channel', true)
+  }
+
+  resumeOutput(): void {
+    this.hold('channel', false)
   }
 }
 
@@ -102,9 +171,23 @@ async function tell(id: number, what: (one: DirectProcess) => Promise<void>): Pr
   if (one) await what(one)
 }
 
-async function reply(id: number, request: number, work: Promise<void>): Promise<void> {
-  await work
-  send(id, { op: 'reply', request })
+/** As above; where the caller has to know, a terminal that has ended is a failure. */
+async function tellTerminal(id: number, what: (one: HeldTerminal) => Promise<unknown>, mustLive = false): Promise<unknown> {
+  const one = await terminals.get(id)
+  if (one) return what(one)
+  if (mustLive) throw terminalEnded()
+  return undefined
+}
+
+async function reply(id: number, request: number, work: Promise<unknown>): Promise<void> {
+  try {
+    const result = await work
+    // Only numbers and plain facts come back.
+    send(id, { op: 'reply', request, ...(result !== undefined && { result: result as Json }) })
+  } catch (error) {
+    const code = error instanceof TerminalError ? error.code : 'UNAVAILABLE'
+    send(id, { op: 'reply', request, error: { code, message: error instanceof Error ? error.message : String(error) } })
+  }
 }
 
 function send(id: number, message: ToHost): void {

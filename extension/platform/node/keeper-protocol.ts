@@ -1,4 +1,6 @@
+import type { Json } from '../../base/json.ts'
 import type { ProcessErrorCode, ProcessExit } from '../../capabilities/process.ts'
+import type { TerminalErrorCode, TerminalExit, TerminalSignal, TerminalSize } from '../../capabilities/terminal.ts'
 
 /*
  * What the host and its keeper say to each other over one socket.
@@ -30,17 +32,32 @@ export type ToKeeper =
       readonly stdin?: string
       readonly graceMs?: number
     }
+  | {
+      readonly op: 'open-terminal'
+      readonly command: string
+      readonly args: readonly string[]
+      readonly cwd: string
+      readonly env?: Readonly<Record<string, string | null>>
+      readonly size: TerminalSize
+      readonly graceMs?: number
+    }
   | { readonly op: 'write'; readonly request: number; readonly text: string }
   | { readonly op: 'end-input' | 'terminate'; readonly request: number }
   | { readonly op: 'signal'; readonly request: number; readonly signal: string }
+  // To terminals alone.
+  | { readonly op: 'resize'; readonly request: number; readonly size: TerminalSize }
+  | { readonly op: 'hold-output'; readonly request: number; readonly isHeld: boolean }
+  | { readonly op: 'foreground'; readonly request: number }
+  | { readonly op: 'signal-foreground'; readonly request: number; readonly signal: TerminalSignal }
   | { readonly op: 'dispose'; readonly request: number }
 
 /** Keeper to host. */
 export type ToHost =
   | { readonly op: 'started'; readonly pid: number }
-  | { readonly op: 'failed'; readonly code: ProcessErrorCode; readonly message: string }
-  | { readonly op: 'exit'; readonly exit: ProcessExit }
-  | { readonly op: 'reply'; readonly request: number }
+  | { readonly op: 'failed'; readonly code: ProcessErrorCode | TerminalErrorCode; readonly message: string }
+  | { readonly op: 'exit'; readonly exit: ProcessExit | TerminalExit }
+  /** `result` of calls that have one; `error` where one may fail. */
+  | { readonly op: 'reply'; readonly request: number; readonly result?: Json; readonly error?: { readonly code: TerminalErrorCode; readonly message: string } }
 
 const headerBytes = 9
 
@@ -80,3 +97,6 @@ export class FrameReader {
     return frames
   }
 }
+
+/** For whoever waits for a start. */
+export const keeperLost = (diagnostics: string) => `The process that starts programs ended unexpectedly. Try again. ${diagnostics}`.trim()

@@ -1,10 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { dirname } from 'node:path'
 import type { Socket } from 'node:net'
-import { ProcessError, type ProcessExit, type ProcessRunner, type ProcessSpec, type RunningProcess } from '../../capabilities/process.ts'
+import { ProcessError, type ProcessErrorCode, type ProcessExit, type ProcessRunner, type ProcessSpec, type RunningProcess } from '../../capabilities/process.ts'
+import { TerminalError, type TerminalHost, type TerminalProcess, type TerminalSpec } from '../../capabilities/terminal.ts'
 import { runnerDisposed, startAborted } from './direct-runner.ts'
+import { terminalProblem } from './direct-terminals.ts'
 import { scrubEnvironment, type Environment } from './environment.ts'
-import { frameKind, FrameReader, messageFrame, type Frame, type ToHost, type ToKeeper } from './keeper-protocol.ts'
+import { frameKind, FrameReader, keeperLost, messageFrame, type Frame, type ToHost, type ToKeeper } from './keeper-protocol.ts'
+import { KeptTerminal } from './keeper-terminal.ts'
 import { createProcessTree, type ProcessTree } from './process-tree.ts'
 
 export interface KeeperRunnerOptions {
@@ -28,7 +31,16 @@ export function createKeeperRunner(options: KeeperRunnerOptions): KeeperRunner {
   let keeper: Keeper | undefined
   let disposal: Promise<void> | undefined
   const current = () => (keeper?.isOpen ? keeper : (keeper = new Keeper(options)))
+  const problem = terminalProblem(options.entry)
   return {
+    terminals: {
+      problem,
+      async open(spec) {
+        if (disposal) throw new TerminalError('UNAVAILABLE', 'The host is shutting down; no terminal is opened any more.')
+        if (problem !== null) throw new TerminalError('NO_BACKEND', problem)
+        return current().openTerminal(spec)
+      },
+    },
     warmUp: () => void current(),
     async start(spec) {
       if (disposal) throw runnerDisposed()
@@ -45,6 +57,8 @@ export function createKeeperRunner(options: KeeperRunnerOptions): KeeperRunner {
 export interface KeeperRunner extends ProcessRunner {
   /** Start the keeper ahead of the first program, which then does not wait for it. */
   warmUp(): void
+  /** Terminals of the same keeper, which ends them as it ends programs. */
+  readonly terminals: TerminalHost
 }
 
 class Keeper {
@@ -53,8 +67,8 @@ class Keeper {
   readonly #options: KeeperRunnerOptions
   readonly #tree: ProcessTree
   readonly #reader = new FrameReader()
-  readonly #programs = new Map<number, KeptProcess>()
-  readonly #replies = new Map<number, () => void>()
+  readonly #programs = new Map<number, Kept>()
+  readonly #replies = new Map<number, (reply: Reply) => void>()
   readonly #closed: Promise<void>
   #nextId = 1
   #sentEnvironment = ''
@@ -106,7 +120,18 @@ class Keeper {
       ...(graceMs !== undefined && { graceMs }),
     })
     return new Promise((resolve, reject) => {
-      this.#programs.set(id, new KeptProcess(spec, { resolve, reject, request: (message) => this.#request(id, message) }))
+      this.#programs.set(id, new KeptProcess(spec, { resolve, reject, request: (message) => this.#request(id, message).then(() => {}) }))
+      this.#holdHost()
+    })
+  }
+
+  openTerminal(spec: TerminalSpec): Promise<TerminalProcess> {
+    this.#sendEnvironment()
+    const id = this.#nextId++
+    const { command, args, cwd, env, size, graceMs } = spec
+    this.#send(id, { op: 'open-terminal', command, args, cwd, size, ...(env && { env }), ...(graceMs !== undefined && { graceMs }) })
+    return new Promise((resolve, reject) => {
+      this.#programs.set(id, new KeptTerminal(spec, { resolve, reject, request: (message) => this.#request(id, message) }))
       this.#holdHost()
     })
   }
@@ -119,10 +144,10 @@ class Keeper {
   }
 
   /** Resolves with the keeper's reply, or when there is no keeper any more to do it. */
-  #request(id: number, message: Request): Promise<void> {
-    if (!this.isOpen) return Promise.resolve()
+  #request(id: number, message: Request): Promise<Reply> {
+    if (!this.isOpen) return Promise.resolve({})
     const request = this.#nextId++
-    const reply = new Promise<void>((resolve) => this.#replies.set(request, resolve))
+    const reply = new Promise<Reply>((resolve) => this.#replies.set(request, resolve))
     this.#send(id, { ...message, request })
     this.#holdHost()
     return reply
@@ -149,13 +174,13 @@ class Keeper {
       case 'started':
         return program?.started(message.pid)
       case 'failed':
-        program?.failed(new ProcessError(message.code, message.message))
+        program?.failed(message)
         return this.#forget(id)
       case 'exit':
         program?.ended(message.exit)
         return this.#forget(id)
       case 'reply':
-        this.#replies.get(message.request)?.()
+        this.#replies.get(message.request)?.(message)
         this.#replies.delete(message.request)
         this.#holdHost()
     }
@@ -176,7 +201,7 @@ class Keeper {
     this.isOpen = false
     for (const program of this.#programs.values()) program.lost(this.#tree, this.#diagnostics.trim())
     this.#programs.clear()
-    for (const resolve of this.#replies.values()) resolve()
+    for (const resolve of this.#replies.values()) resolve({})
     this.#replies.clear()
   }
 
@@ -185,7 +210,18 @@ class Keeper {
   }
 }
 
-type Request = DistributiveOmit<Extract<ToKeeper, { request: number }>, 'request'>
+/** What the keeper does for us, seen from its socket. */
+export interface Kept {
+  output(stream: 'stdout' | 'stderr', chunk: Uint8Array): void
+  started(pid: number): void
+  failed(failure: Pick<Extract<ToHost, { op: 'failed' }>, 'code' | 'message'>): void
+  ended(exit: Extract<ToHost, { op: 'exit' }>['exit']): void
+  lost(tree: ProcessTree, diagnostics: string): void
+}
+
+/** Empty also when the keeper is gone. */
+export type Reply = Pick<Extract<ToHost, { op: 'reply' }>, 'result' | 'error'>
+export type Request = DistributiveOmit<Extract<ToKeeper, { request: number }>, 'request'>
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
 
 interface Door {
@@ -195,7 +231,7 @@ interface Door {
 }
 
 /** The host's end of one program. */
-class KeptProcess implements RunningProcess {
+class KeptProcess implements RunningProcess, Kept {
   pid = 0
   readonly exit: Promise<ProcessExit>
   readonly #spec: ProcessSpec
@@ -239,20 +275,21 @@ class KeptProcess implements RunningProcess {
     this.#door.resolve(this)
   }
 
-  failed(error: ProcessError): void {
+  failed({ code, message }: Parameters<Kept['failed']>[0]): void {
     this.#spec.signal?.removeEventListener('abort', this.#onAbort)
-    this.#door.reject(error)
+    // The keeper's answer to a start has the codes of programs.
+    this.#door.reject(new ProcessError(code as ProcessErrorCode, message))
   }
 
-  ended(exit: ProcessExit): void {
+  ended(exit: Parameters<Kept['ended']>[0]): void {
     this.#spec.signal?.removeEventListener('abort', this.#onAbort)
-    this.#settle(exit)
+    this.#settle(exit as ProcessExit)
   }
 
   /** The keeper died without ending it: its group still runs, and nobody else knows of it. */
   lost(tree: ProcessTree, diagnostics: string): void {
     if (this.pid === 0) {
-      return this.failed(new ProcessError('UNAVAILABLE', `The process that starts programs ended unexpectedly. Try again. ${diagnostics}`.trim()))
+      return this.failed({ code: 'UNAVAILABLE', message: keeperLost(diagnostics) })
     }
     tree.signalNow(this.pid, 'SIGKILL')
     this.ended({ exitCode: null, signal: 'SIGKILL', wasTerminated: true, durationMs: performance.now() - this.#startedAt })
