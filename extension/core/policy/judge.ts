@@ -223,16 +223,15 @@ export function createJudge(parts: Parts): Judge {
   }
 
   /** Nothing changes here, so the mode does not forbid it; a host is asked for, because what is sent to it leaves this machine. */
-  function decideNetwork(whole: Case, { hosts, sent, words, isSetUp, refusal }: NetworkEffect): PreExecuteDecision {
+  function decideNetwork(whole: Case, { hosts, sent, words, settled }: NetworkEffect): PreExecuteDecision {
     const { exec, mode, rules, folders } = whole
-    if (refusal !== null) return deny('guard', refusal.reason, refusal.code)
     const leaking = sent.find((text) => hasSecret(text))
-    if (leaking !== undefined) return deny('secret', `What ${exec.name} would send holds something that looks like a key or token, and that may not leave this machine. Leave it out.`, 'WEB_BLOCKED_URL')
+    if (leaking !== undefined) return deny('secret', `What ${exec.name} would send holds something that looks like a key or token, and that may not leave this machine. Leave it out.`)
     const fits = (rule: Rule) => isForTool(rule, exec.name) && rule.command === null && rule.path === null
     const concerns = (rule: Rule) => fits(rule) && (rule.host === null || hosts.some((host) => matchesHost(rule.host ?? '', host)))
     const hard = strict(whole, rules.filter(concerns), hosts.join(', '))
     if (hard !== null) return hard
-    if (isSetUp) return allowed('effect', 'It only asks the provider that you set up.')
+    if (settled !== null) return allowed('effect', settled)
     if (mode === 'danger-full-access') return allowedByMode
     const allowing = hosts.map((host) => rules.find((rule) => fits(rule) && rule.decision === 'allow' && (rule.host === null || matchesHost(rule.host, host))))
     const used = allowing.filter((rule) => rule !== undefined)

@@ -20,10 +20,8 @@ export interface NetworkEffect {
   readonly sent: readonly string[]
   /** For the person, as Markdown: "Read `https://…`". */
   readonly words: string
-  /** The person chose these hosts in the settings, so that nobody is asked again. */
-  readonly isSetUp: boolean
-  /** Why it can never be, whatever the mode and the rules say; null: it can. */
-  readonly refusal: { readonly reason: string; readonly code: string } | null
+  /** Why nobody has to be asked, such as that the person chose these hosts in the settings; null: a rule has to allow it, or the person. */
+  readonly settled: string | null
 }
 
 export type DescribeEffect = (args: JsonObject) => ToolEffect

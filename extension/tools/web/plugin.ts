@@ -1,5 +1,4 @@
 import type { Undo } from '../../base/undo.ts'
-import { WebError } from '../../capabilities/web-pages.ts'
 import type { Context, Plugin } from '../../core/kernel/plugin.ts'
 import type {} from '../../core/policy/permissions.ts'
 import type { DescribeEffect } from '../../core/policy/tool-effects.ts'
@@ -43,20 +42,18 @@ function kept(ctx: Context, make: () => ToolDefinition): (state: string | null) 
 
 const searchEffect =
   (web: Web): DescribeEffect =>
-  (args) => ({ kind: 'network', hosts: web.searchers().map(({ host }) => host), sent: textsIn(args['queries']), words: 'Search the web', isSetUp: true, refusal: null })
+  (args) => ({ kind: 'network', hosts: web.searchers().map(({ host }) => host), sent: textsIn(args['queries']), words: 'Search the web', settled: 'It only asks the provider that you set up.' })
 
 function fetchEffect(web: Web): DescribeEffect {
   return (args) => {
     const given = args['url']
     const url = typeof given === 'string' ? given.trim() : ''
-    const common = { kind: 'network', sent: [url], words: `Read \`${shown(url)}\``, isSetUp: false } as const
+    const common = { kind: 'network', sent: [url], words: `Read \`${shown(url)}\`` } as const
     try {
-      return { ...common, hosts: [new URL(web.check(url)).hostname], refusal: null }
-    } catch (error) {
-      // A blank address is the tool's to refuse, in the words of its arguments.
-      if (url === '') return { ...common, hosts: [], isSetUp: true, refusal: null }
-      const code = error instanceof WebError ? error.code : 'WEB_INVALID_URL'
-      return { ...common, hosts: [], refusal: { reason: error instanceof Error ? error.message : String(error), code } }
+      return { ...common, hosts: [new URL(web.check(url)).hostname], settled: null }
+    } catch {
+      // Nobody is asked about what the tool refuses anyway, in words of its own.
+      return { ...common, hosts: [], settled: 'Nothing is fetched: the tool refuses this address.' }
     }
   }
 }
