@@ -117,7 +117,7 @@ describe('what the model reads', () => {
     const words = '<p>The quick brown fox, it is said, jumps over the lazy dog, again and again, all day long.</p>'.repeat(12)
     const { fetchPage } = await start(page(`<!doctype html><html><head><title>Fox</title></head><body><nav><a href="/m">Menu</a></nav><article><h1>Fox</h1>${words}</article><footer>Imprint</footer></body></html>`))
     const [article, whole] = [valueOf(await fetchPage('/')).body.content, valueOf(await fetchPage('/', { whole_page: true })).body.content]
-    expect([article.startsWith('# Fox'), article.includes('quick brown fox'), /Menu|Imprint/.test(article)]).toEqual([true, true, false])
+    expect([/^##? Fox/.test(article), article.includes('quick brown fox'), /Menu|Imprint/.test(article)]).toEqual([true, true, false])
     expect(whole).toMatch(/Menu[\s\S]*quick brown fox[\s\S]*Imprint/)
   })
   it('of a page nested deeper than 512 levels is its HTML', async () => {
@@ -193,9 +193,9 @@ describe('size', () => {
     expect(valueOf(await fetchPage('/'))).toMatchObject({ totalLines: 2_500_001, truncated: true })
   })
   it('of a page of 50 MB that says nothing of it does not reach the model', async () => {
-    const chunk = Buffer.alloc(1_000_000, '<p>word</p>\n')
+    const chunk = Buffer.alloc(1_000_000, 'word\n')
     const { fetchPage } = await start((_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/html' })
+      response.writeHead(200, { 'content-type': 'text/plain' })
       let left = 50
       const more = (): unknown => (left-- > 0 && !response.destroyed ? response.write(chunk, more) : response.end())
       more()
@@ -333,7 +333,7 @@ describe('consent', () => {
   })
   it('does not help in a folder that is not trusted', async () => {
     const { call, at, server } = await start(text('x'), { alter: (world) => ({ ...world, workspace: { ...world.workspace, isTrusted: () => false } }) })
-    expect([await call('web_fetch', { url: at('/') }), server.seen]).toEqual([failed('WORKSPACE_UNTRUSTED'), []])
+    expect([await call('web_fetch', { url: at('/') }), server.seen]).toEqual([failed('UNKNOWN_TOOL'), []])
   })
 })
 
