@@ -1,8 +1,9 @@
 import type { Clock } from '../../capabilities/clock.ts'
+import type { Logger } from '../../capabilities/logger.ts'
 import { isErrorOf } from '../../base/harness-error.ts'
 import type { RequestHeader, SessionEvent } from '../log/event.ts'
 import type { UserMessage } from '../log/message.ts'
-import { routed, type ModelRoutes } from '../loop/model-routes.ts'
+import { routed, routeNamed, type KnownRoute, type ModelRoutes } from '../loop/model-routes.ts'
 import { policyFrom } from '../loop/retry.ts'
 import type { CallConfiguration, ModelInfo, ModelRegistry, ModelRequest } from '../model/contract.ts'
 import { estimateMessageTokens } from '../model/token-estimate.ts'
@@ -11,6 +12,7 @@ import type { Agent } from '../session/agent.ts'
 import { SessionError } from '../session/session.ts'
 import type { Session } from '../session/session.ts'
 import type { Settings } from '../settings/settings.ts'
+import { settings as specs } from '../settings/specs.ts'
 import { carriedFacts } from './carried.ts'
 import { commitFailed, CompactionError, compactionBusy, compactionCancelled, compactionChanged, persistenceFailed, persistenceFailedBefore, summaryFailed } from './error.ts'
 import { roomFor, type CompactionPolicy } from './policy.ts'
@@ -28,6 +30,7 @@ export interface CompactorParts {
   readonly newId: () => string
   readonly loadAttachment: (sessionId: string, attachmentId: string) => Promise<Uint8Array>
   readonly nextRoute: ModelRoutes['next']
+  readonly logger: Pick<Logger, 'warn'>
   /** What the next request of an agent is made with. */
   readonly configurationOf: (agent: Agent) => CallConfiguration
 }
@@ -153,7 +156,7 @@ async function flushed(session: Session, failed: (cause: unknown) => CompactionE
   }
 }
 
-function summaryOf(parts: CompactorParts, { agent, newest, config, info, policy, situation, signal }: SummaryRun): Promise<Summary> {
+async function summaryOf(parts: CompactorParts, { agent, newest, config, info, policy, situation, signal }: SummaryRun): Promise<Summary> {
   const { surface, units, cut, scale } = situation
   const { models, clock, newId, settings } = parts
   const routeOf = (chosen: CallConfiguration, facts: ModelInfo): SummaryRoute => {
@@ -164,23 +167,39 @@ function summaryOf(parts: CompactorParts, { agent, newest, config, info, policy,
       retryPolicy: models.get(chosen.provider)?.retryPolicy ?? policyFrom(settings),
     }
   }
+  const own = routeOf(sameRoute(newest, config) ? newest.config : withKnownEffort(config, info), info)
+  const named = await namedRoute(parts, config)
   const loadAttachment: ModelRequest['loadAttachment'] = (attachmentId) => parts.loadAttachment(agent.id, attachmentId)
   const shown = units.slice(0, cut).map(({ start, end: last }) =>
     surface.nodes.slice(start, last + 1).map(({ event }) => messageOfNode(event)).filter(({ content }) => content.length > 0),
   )
-  return summarise(
+  return await summarise(
     {
       agent, models, clock, newId, loadAttachment, signal, scale,
       header: newest,
       retries: policy.retries,
-      ...routeOf(sameRoute(newest, config) ? newest.config : withKnownEffort(config, info), info),
+      ...(named === null ? own : routeOf(routed(config, named), named.info)),
       async reroute(failure, asked) {
-        const route = await parts.nextRoute({ failure, asked, isFallback: asked.length > 1 })
+        const tried = named === null ? asked : asked.slice(1)
+        if (tried.length === 0) return own
+        const route = await parts.nextRoute({ failure, asked: tried, isFallback: tried.length > 1 })
         return route === null ? null : routeOf(routed(config, route), route.info)
       },
     },
     shown,
   )
+}
+
+/** The model that the settings name for summaries, when it is another one than the talk's and is there. */
+async function namedRoute({ settings, models, logger }: CompactorParts, { provider, model }: CallConfiguration): Promise<KnownRoute | null> {
+  const text = settings.get(specs.compactionModel)
+  if (text === null || text === `${provider}/${model}`) return null
+  try {
+    return await routeNamed(models, text)
+  } catch (error) {
+    logger.warn('The model of bosun.compaction.model cannot be used.', { model: text, error: String(error) })
+    return null
+  }
 }
 
 const maxTokensOf = (policy: CompactionPolicy, info: ModelInfo) =>

@@ -91,6 +91,7 @@ class CompactionDriver implements Compaction {
       loadAttachment: (sessionId, attachmentId) => options.blobs.getAttachment(sessionId, attachmentId),
       // Without routes there is nowhere else to ask.
       nextRoute: async (request) => (await ctx.get('modelRoutes')?.next(request)) ?? null,
+      logger: options.logger,
       configurationOf: (agent) => ctx.agents.configurationOf(agent.id),
     }
   }

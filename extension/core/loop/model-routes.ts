@@ -144,6 +144,9 @@ function note(agent: Agent, place: { readonly turn: number; readonly step: numbe
   })
 }
 
+/** A route as settings name it. Errors: as `known`. */
+export const routeNamed = (models: Pick<ModelRegistry, 'get'>, text: string): Promise<KnownRoute> => known(models, routeFrom(text))
+
 /** Errors: `Error` for a provider that is not there, `ModelError` for a model that it does not know. */
 async function known(models: Pick<ModelRegistry, 'get'>, { provider, model }: Route): Promise<KnownRoute> {
   const adapter = models.get(provider)

@@ -615,6 +615,14 @@ export const settings = {
     expects: 'true or false',
     schema: z.boolean(),
   }),
+  compactionModel: setting<string | null>({
+    key: 'compaction.model',
+    fallback: null,
+    scope: 'machine',
+    description: 'Which model writes the summaries, as `provider/model`; when it fails, the one that answers does. `null`: the one that answers, which has the conversation in its cache and so is often the cheapest.',
+    expects: 'a text such as "deepseek-official/deepseek-v4-flash", or null',
+    schema: z.string().regex(/^[^/\s]+\/\S+$/).nullable(),
+  }),
   compactionThresholdRatio: setting({
     key: 'compaction.thresholdRatio',
     fallback: 0.8,

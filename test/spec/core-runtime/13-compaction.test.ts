@@ -351,6 +351,28 @@ describe('the summary request', () => {
   })
 })
 
+describe('compaction.model', () => {
+  const routesOf = (session: Session) => ofType(session, 'compaction/summary').map(({ data }) => `${data.provider}/${data.model}`)
+  it('makes the summaries; the talk goes on with its own model', async () => {
+    const cheap = createScriptedAdapter([say('Summary.')], { provider: 'cheap', model: small })
+    const rig = await filled([say('Go on.')], { ...reaching(cheap), settings: { 'compaction.model': 'cheap/mini' } })
+    await rig.compact()
+    await rig.ask('d')
+    expect([cheap.requests.map(({ purpose, config }) => [purpose, config.model]), routesOf(rig.session), purposes(rig).slice(3)]).toEqual([[['compaction', 'mini']], ['cheap/mini'], ['turn']])
+  })
+  it('gives way to the talk’s own model when it fails, whatever it fails with', async () => {
+    const cheap = createScriptedAdapter([failWith({ code: 'AUTH', message: 'No key.' })], { provider: 'cheap', model: small })
+    const rig = await filled([say('Summary.')], { ...reaching(cheap), settings: { 'compaction.model': 'cheap/mini' } })
+    expect(await rig.compact()).toMatchObject({ kind: 'summarised' })
+    expect([cheap.requests.length, routesOf(rig.session)]).toEqual([1, ['scripted/m1']])
+  })
+  it('that is not there is left out, and the log of the application says so', async () => {
+    const rig = await filled([say('Summary.')], { settings: { 'compaction.model': 'gone/mini' } })
+    await rig.compact()
+    expect([routesOf(rig.session), rig.started]).toEqual([['scripted/m1'], expect.arrayContaining(['warning "The model of bosun.compaction.model cannot be used."'])])
+  })
+})
+
 describe('the result', () => {
   it('is one user message in a tag that replaces the range and names all it shadows', async () => {
     const rig = await filled([say('The story.'), say('Go on.')])
