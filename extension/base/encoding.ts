@@ -101,7 +101,7 @@ export interface ByteEdit {
  */
 export function editBytes(bytes: Uint8Array, decoded: DecodedText, edits: readonly ByteEdit[]): Encoded {
   const { text, codec, bomLength } = decoded
-  const whole = alignToCharacters(text, checked(text, edits))
+  const whole = alignToCharacters(text, checkedRanges(text, edits))
   const parts: Uint8Array[] = [bytes.subarray(0, bomLength)]
   let textAt = 0
   let byteAt = bomLength
@@ -298,7 +298,8 @@ function textOfUnits(units: Uint8Array | Uint16Array): string {
 
 // Editing.
 
-function checked(text: string, edits: readonly ByteEdit[]): readonly ByteEdit[] {
+/** `edits`, which stand in order, apart from each other and within `text`. Errors: `RangeError`. */
+export function checkedRanges<T extends { readonly start: number; readonly end: number }>(text: string, edits: readonly T[]): readonly T[] {
   let last = 0
   for (const { start, end } of edits) {
     if (!(start >= last && end >= start && end <= text.length)) {

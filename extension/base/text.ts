@@ -20,6 +20,14 @@ export function utf8Length(text: string): number {
   return bytes
 }
 
+/** A line to show of at most `maxLength` UTF-16 units, with `…` at its end where it was cut, never inside a character. */
+export function clipped(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text
+  const kept = text.slice(0, Math.max(0, maxLength - 1))
+  // Half a pair at the end goes with its other half.
+  return `${/[\uD800-\uDBFF]$/.test(kept) ? kept.slice(0, -1) : kept}…`
+}
+
 /**
  * The longest start of `text` that fits `maxBytes`, never cut inside a character.
  *

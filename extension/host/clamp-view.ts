@@ -1,3 +1,4 @@
+import { clipped } from '../base/text.ts'
 import type { CardContent, FileDiff, ToolCallView, ToolResultView } from '../protocol/cards.ts'
 
 /*
@@ -104,7 +105,7 @@ function clampDiffs(diffs: readonly FileDiff[]): { diffs: readonly FileDiff[]; w
 const clampContent = (content: readonly CardContent[]): readonly CardContent[] =>
   content.map((part) => (part.type === 'text' ? { ...part, text: cutMiddle(part.text) } : part))
 
-const cutLine = (line: string) => (line.length <= MAX_CARD_LINE_LENGTH ? line : `${line.slice(0, MAX_CARD_LINE_LENGTH)}…`)
+const cutLine = (line: string) => clipped(line, MAX_CARD_LINE_LENGTH)
 
 const cutEnd = (text: string) => `${text.slice(0, MAX_CARD_TEXT)}…`
 

@@ -1,16 +1,25 @@
-import { fitBytes } from '../../base/text.ts'
+import { clipped, fitBytes } from '../../base/text.ts'
 import type { ContentBlock, UserMessage, UserSource } from './message.ts'
 
 /** Characters (UTF-16 units) of the line that a person sees over a message of a plugin. Source: runtime specification 11.4. */
 export const maxSummaryChars = 120
 
 /** The line over a message, cut to what it may hold and never inside a character. */
-export function noticeSummary(text: string): string {
-  if (text.length <= maxSummaryChars) return text
-  const kept = text.slice(0, maxSummaryChars - 1)
-  // Half a pair at the end goes with its other half.
-  return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`
-}
+export const noticeSummary = (text: string): string => clipped(text, maxSummaryChars)
+
+/** A message that a plugin puts before the model, with the line that the person sees over it. */
+export const noticeMessage = ({ id, plugin, text, summary, form = 'notice' }: {
+  readonly id: string
+  readonly plugin: string
+  readonly text: string
+  readonly summary: string
+  readonly form?: 'notice' | 'instructions'
+}): UserMessage => ({
+  id,
+  role: 'user',
+  content: [{ type: 'text', text }],
+  source: { kind: 'plugin', plugin, form, summary: noticeSummary(summary) },
+})
 
 /** Why a message may not be written, or null. A reader is not as strict: what stands in a log is read. */
 export function summaryProblem({ source, content }: Pick<UserMessage, 'source' | 'content'>): string | null {

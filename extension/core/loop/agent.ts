@@ -2,7 +2,7 @@ import { deepFreeze, snapshotJson } from '../../base/json.ts'
 import type { Carrier } from '../../capabilities/machine.ts'
 import type { CancelCause, InboxTarget, SessionEvent, TurnEndReason } from '../log/event.ts'
 import type { UserMessage } from '../log/message.ts'
-import { summaryProblem } from '../log/notice.ts'
+import { noticeMessage, summaryProblem } from '../log/notice.ts'
 import type { ScopeKey } from '../kernel/plugin.ts'
 import { RuntimeContextWatch } from '../prompt/runtime-context.ts'
 import { AgentError } from '../session/agent.ts'
@@ -304,12 +304,7 @@ class Cancellation {
 /** So that the sender's object can change without the log and the inbox parting. Errors: `JsonError`. */
 const snapshotOf = <T>(value: T, name: string): T => deepFreeze(snapshotJson(value, name)) as unknown as T
 
-const goOn = (id: string): UserMessage => ({
-  id,
-  role: 'user',
-  content: [{ type: 'text', text: 'Go on where you stopped.' }],
-  source: { kind: 'plugin', plugin: 'agent', form: 'notice', summary: 'Continue' },
-})
+const goOn = (id: string): UserMessage => noticeMessage({ id, plugin: 'agent', text: 'Go on where you stopped.', summary: 'Continue' })
 
 function lastTurnOf(events: readonly SessionEvent[]): number {
   const last = events.findLast((event) => event.type === 'turn/start')

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.ts'
+import { clipped } from '../../base/text.ts'
 import type { ApprovalDetails } from '../tools/definition.ts'
 import type { PermissionRuleSetting } from '../settings/specs.ts'
 import { commandRuleText, formatMatch, type CommandRule, type RuleScope } from './rules.ts'
@@ -42,7 +43,7 @@ export function alwaysForLine(tool: string, command: string, folder: string | nu
 /** For a command that cannot be taken apart: the very same text again. */
 export function alwaysForText(tool: string, command: string, folder: string | null): Always {
   const rule: CommandRule = { words: [command], isPrefix: false }
-  return scoped(`\`${command.length > 60 ? `${command.slice(0, 59)}…` : command}\``, [{ tool, match: formatMatch(rule), decision: 'allow' }], folder)
+  return scoped(`\`${clipped(command, 60)}\``, [{ tool, match: formatMatch(rule), decision: 'allow' }], folder)
 }
 
 /** For changes to a file: the workspace until the session ends, or its folder from now on. `relativePath` from the workspace's folder, forward slashes. */

@@ -7,6 +7,7 @@ import type { Workspace } from '../../capabilities/workspace.ts'
 import type { ScopeKey } from '../kernel/plugin.ts'
 import type { SandboxMode } from '../log/event.ts'
 import type { UserMessage } from '../log/message.ts'
+import { noticeMessage } from '../log/notice.ts'
 import type { Preset, Presets } from '../presets/preset.ts'
 import type { Agent } from '../session/agent.ts'
 import type { Session } from '../session/session.ts'
@@ -241,11 +242,5 @@ const modeWords: Readonly<Record<SandboxMode, string>> = {
 /** For the runtime context: what the model may do. */
 export const contextText = (mode: SandboxMode) => `Permission mode: ${mode}. ${modeWords[mode]}`
 
-function notice(id: string, mode: SandboxMode): UserMessage {
-  return {
-    id,
-    role: 'user',
-    content: [{ type: 'text', text: `The person changed your permissions to ${mode}. ${modeWords[mode]}` }],
-    source: { kind: 'plugin', plugin: 'permissions', form: 'notice', summary: `Permissions: ${mode}` },
-  }
-}
+const notice = (id: string, mode: SandboxMode): UserMessage =>
+  noticeMessage({ id, plugin: 'permissions', text: `The person changed your permissions to ${mode}. ${modeWords[mode]}`, summary: `Permissions: ${mode}` })

@@ -1,5 +1,6 @@
 import { isJsonArray, isJsonObject, stringifyJson } from '../../base/json.ts'
 import type { Json, JsonObject } from '../../base/json.ts'
+import { clipped } from '../../base/text.ts'
 import { SchemaError } from './schema-error.ts'
 
 const ANNOTATIONS = new Set(['description', 'title', 'default', 'examples'])
@@ -105,5 +106,5 @@ function checkLiterals(schema: JsonObject, kind: string, path: string): void {
 /** Of any depth and size, as long as a message may be. */
 function shown(value: Json): string {
   const text = stringifyJson(value)
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+  return clipped(text, 80)
 }

@@ -1,5 +1,6 @@
 import { isJsonArray, isJsonObject } from '../../base/json.ts'
 import type { Json, JsonObject } from '../../base/json.ts'
+import { clipped } from '../../base/text.ts'
 
 /** Steps of a path that are shown; a deeper one is led by an ellipsis. */
 const SHOWN_STEPS = 24
@@ -58,7 +59,7 @@ function visitUnion(branches: readonly JsonObject[], task: Visit, place: () => s
   const close = (): void => {
     const fitting = sinks.filter((found) => found.length === 0).length
     if (fitting === 1) return
-    const reasons = sinks.map((found) => cut(found.join(', '), SHOWN_ALTERNATIVE)).join('; or ')
+    const reasons = sinks.map((found) => clipped(found.join(', '), SHOWN_ALTERNATIVE)).join('; or ')
     task.sink.push(
       fitting > 1
         ? `${place()} fits ${fitting} of the ${branches.length} alternatives; exactly one must fit`
@@ -152,7 +153,7 @@ function describe(value: unknown): string {
     case 'object':
       return 'an object'
     case 'string':
-      return `the string ${JSON.stringify(cut(value, 60))}`
+      return `the string ${JSON.stringify(clipped(value, 60))}`
     case 'number':
     case 'boolean':
     case 'bigint':
@@ -163,7 +164,6 @@ function describe(value: unknown): string {
   }
 }
 
-const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length)}…` : text)
 
 /** What the schema itself says, whatever its prototype holds. */
 const own = (schema: JsonObject, keyword: string): Json | undefined => (Object.hasOwn(schema, keyword) ? schema[keyword] : undefined)

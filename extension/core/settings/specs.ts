@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { clipped } from '../../base/text.ts'
 import { wireApis } from '../model/provider-config.ts'
 import type { SettingSpec } from './settings.ts'
 
@@ -756,5 +757,5 @@ export const settingEntries: readonly SettingEntry[] = Object.values(settings)
 
 function shown(raw: unknown): string {
   const json = JSON.stringify(raw) ?? String(raw)
-  return json.length > 80 ? `${json.slice(0, 79)}…` : json
+  return clipped(json, 80)
 }

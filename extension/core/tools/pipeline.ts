@@ -5,7 +5,7 @@ import type { Json } from '../../base/json.ts'
 import { isHarnessError } from '../../base/harness-error.ts'
 import { thrownText } from '../../base/thrown-text.ts'
 import type { ToolContent, UserMessage } from '../log/message.ts'
-import { noticeSummary, summaryProblem } from '../log/notice.ts'
+import { noticeMessage, summaryProblem } from '../log/notice.ts'
 import type { ApprovalAnswer } from '../policy/approval.ts'
 import type { Agent } from '../session/agent.ts'
 import { validate } from '../schema/validate.ts'
@@ -235,12 +235,12 @@ export class StagedCall implements StagedExecution {
     const { name, callId, arguments: args } = this.#exec
     const by = [...new Set(this.#rewriters)].join(', then by ')
     const end = this.#body ? 'before it ran. It ran with' : 'and it did not run. They were'
-    const notice: UserMessage = {
+    const notice = noticeMessage({
       id: this.#registry.randomId(),
-      role: 'user',
-      content: [{ type: 'text', text: `The arguments of the call ${callId} (${name}) were changed by ${by} ${end}: ${stringifyJson(args)}` }],
-      source: { kind: 'plugin', plugin: 'tools', form: 'notice', summary: noticeSummary(`Arguments of ${name} changed by ${by}`) },
-    }
+      plugin: 'tools',
+      text: `The arguments of the call ${callId} (${name}) were changed by ${by} ${end}: ${stringifyJson(args)}`,
+      summary: `Arguments of ${name} changed by ${by}`,
+    })
     return { ...result, additionalContexts: [notice, ...(result.additionalContexts ?? [])] }
   }
 

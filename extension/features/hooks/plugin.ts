@@ -6,7 +6,7 @@ import type { Workspace } from '../../capabilities/workspace.ts'
 import type { Context, Plugin } from '../../core/kernel/plugin.ts'
 import type {} from '../../core/log/event-types.ts'
 import type { UserMessage } from '../../core/log/message.ts'
-import { noticeSummary } from '../../core/log/notice.ts'
+import { noticeMessage } from '../../core/log/notice.ts'
 import type {} from '../../core/loop/points.ts'
 import type {} from '../../core/policy/permissions.ts'
 import type { Agent } from '../../core/session/agent.ts'
@@ -58,12 +58,8 @@ export function hooksPlugin(needs: HooksPluginNeeds): Plugin {
 }
 
 function attach(ctx: Context, runner: HookRunner, { machine, logger, workspace }: HooksPluginNeeds): void {
-  const message = (text: string, summary: string, form: 'notice' | 'instructions' = 'notice'): UserMessage => ({
-    id: machine.randomId(),
-    role: 'user',
-    content: [{ type: 'text', text }],
-    source: { kind: 'plugin', plugin: 'hooks', form, summary: noticeSummary(summary) },
-  })
+  const message = (text: string, summary: string, form: 'notice' | 'instructions' = 'notice'): UserMessage =>
+    noticeMessage({ id: machine.randomId(), plugin: 'hooks', text, summary, form })
   const contextOf = (outcome: HookOutcome, point: string) => (outcome.context === undefined ? [] : [message(outcome.context, `Context of a ${point} hook`)])
   /** A hook may end the whole turn at any moment of it. */
   const endIfAsked = (agent: Agent, outcome: HookOutcome): void => {

@@ -1,6 +1,6 @@
 import { fitBytes, utf8Length } from '../../base/text.ts'
 import type { UserMessage } from '../../core/log/message.ts'
-import { noticeSummary } from '../../core/log/notice.ts'
+import { noticeMessage } from '../../core/log/notice.ts'
 import type { Job } from './service.ts'
 
 const MAX_NOTICE_BYTES = 2_000
@@ -24,9 +24,4 @@ export function orphanNotice(messageId: string, jobs: readonly { readonly id: st
   )
 }
 
-const notice = (id: string, text: string, summary: string): UserMessage => ({
-  id,
-  role: 'user',
-  content: [{ type: 'text', text }],
-  source: { kind: 'plugin', plugin: 'jobs', form: 'notice', summary: noticeSummary(summary) },
-})
+const notice = (id: string, text: string, summary: string): UserMessage => noticeMessage({ id, plugin: 'jobs', text, summary })

@@ -3,6 +3,7 @@ import type { Undo } from '../../base/undo.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { EventDraft, EventMap } from '../../core/log/event.ts'
 import type { UserMessage } from '../../core/log/message.ts'
+import { noticeMessage } from '../../core/log/notice.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import { problemOfAnswers } from './check-answers.ts'
 import { QuestionError } from './error.ts'
@@ -146,16 +147,12 @@ function openQuestions(agent: Agent): readonly EventMap['question/asked'][] {
   return [...open.values()]
 }
 
-const lateAnswer = (id: string, questions: readonly Question[], answers: readonly Answer[]): UserMessage => ({
-  id,
-  role: 'user',
-  content: [
-    {
-      type: 'text',
-      text: `The person now answered what you had asked before the window closed.\n${JSON.stringify({ questions: questions.map(({ id, question }) => ({ id, question })), answers })}`,
-    },
-  ],
-  source: { kind: 'plugin', plugin: 'questions', form: 'notice', summary: 'Answers to questions from before the window closed' },
-})
+const lateAnswer = (id: string, questions: readonly Question[], answers: readonly Answer[]): UserMessage =>
+  noticeMessage({
+    id,
+    plugin: 'questions',
+    text: `The person now answered what you had asked before the window closed.\n${JSON.stringify({ questions: questions.map(({ id, question }) => ({ id, question })), answers })}`,
+    summary: 'Answers to questions from before the window closed',
+  })
 
 const interrupted = () => new QuestionError('ASK_ABORTED', 'The questions were interrupted before the person answered.')

@@ -1,4 +1,4 @@
-import { fitTailBytes } from '../../base/text.ts'
+import { clipped, fitTailBytes } from '../../base/text.ts'
 import type { SessionEvent } from '../../core/log/event.ts'
 
 /** What was said in a session, newest last, as much as fits from its end. The work between is told by the names of its tools. */
@@ -26,5 +26,5 @@ const textOf = (content: readonly { readonly type: string; readonly text?: strin
 const MAX_ARGUMENTS = 120
 const oneLine = (text: string): string => {
   const line = text.replaceAll(/\s+/g, ' ')
-  return line.length > MAX_ARGUMENTS ? `${line.slice(0, MAX_ARGUMENTS)}…` : line
+  return clipped(line, MAX_ARGUMENTS)
 }

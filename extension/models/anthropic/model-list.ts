@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { listedModels } from '../wire/listed-models.ts'
 import type { ListedModel } from '../wire/wire.ts'
 
 const positive = z.number().int().positive().optional().catch(undefined)
@@ -12,17 +13,9 @@ const listedModel = z.object({
   max_tokens: positive,
   capabilities: z.object({ image_input: support.optional().catch(undefined), effort: z.record(z.string(), z.unknown()).optional().catch(undefined) }).nullish().catch(undefined),
 })
-const modelList = z.object({ data: z.array(z.unknown()) })
 
 /** The models of a list, with the facts it tells about them; null when it is none. */
-export function readModelList(list: unknown): readonly ListedModel[] | null {
-  const parsed = modelList.safeParse(list)
-  if (!parsed.success) return null
-  return parsed.data.data.flatMap((entry) => {
-    const model = listedModel.safeParse(entry)
-    return model.success ? [{ id: model.data.id, facts: factsFrom(model.data) }] : []
-  })
-}
+export const readModelList = (list: unknown): readonly ListedModel[] | null => listedModels(list, listedModel, factsFrom)
 
 function factsFrom({ display_name, max_input_tokens, max_tokens, capabilities }: z.infer<typeof listedModel>): ListedModel['facts'] {
   const told = efforts.filter((effort) => support.safeParse(capabilities?.effort?.[effort]).data?.supported === true)

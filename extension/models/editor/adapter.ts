@@ -1,9 +1,11 @@
 import type { Json } from '../../base/json.ts'
+import { orAbort } from '../../base/or-abort.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import { EditorModelError, type EditorModel, type EditorModelPart, type EditorModels } from '../../capabilities/editor-models.ts'
 import { ModelError, type ConnectionReport, type Failure, type ModelAdapter, type ModelInfo, type ModelRequest, type StreamChunk } from '../../core/model/contract.ts'
 import { fallbackFacts } from '../../core/model/provider-table.ts'
 import { createRequestEstimate } from '../../core/model/token-estimate.ts'
+import { createIdleGuard } from '../wire/idle-guard.ts'
 import { createEditorMessages } from './messages.ts'
 
 export const EDITOR_MODELS_ROUTE = 'vscode-lm'
@@ -174,46 +176,27 @@ function failureFromWords(said: string, name: string): Failure {
   return { code: 'SERVER', message: `${name} failed in the editor. Retry, or choose another model.${reason}` }
 }
 
-/** Ends an answer that has been silent too long; one timer for the whole answer. */
+/** Ends an answer that has been silent too long, and the vendor's work when nobody listens any more. */
 function createSilenceGuard(caller: AbortSignal, { clock, idleTimeoutMs }: EditorAdapterParts) {
+  const idle = createIdleGuard(caller, clock, idleTimeoutMs)
   const ending = new AbortController()
-  const follow = () => ending.abort(caller.reason)
-  if (caller.aborted) follow()
-  else caller.addEventListener('abort', follow, { once: true })
-  const silent = Promise.withResolvers<never>()
-  // Nobody may be waiting when it fires.
-  silent.promise.catch(() => undefined)
-  let lastSign = clock.monotonicMs()
-  let hasFired = false
-  let cancel = (): void => undefined
-  const arm = (delayMs: number) => {
-    cancel = clock.schedule(delayMs, () => {
-      const leftMs = lastSign + idleTimeoutMs() - clock.monotonicMs()
-      if (leftMs > 0) return arm(leftMs)
-      hasFired = true
-      ending.abort()
-      silent.reject(new Error('silent'))
-    })
-  }
-  arm(idleTimeoutMs())
   return {
-    signal: ending.signal,
+    signal: AbortSignal.any([idle.signal, ending.signal]),
     get hasFired() {
-      return hasFired
+      return idle.hasFired
     },
     async *watch<T>(parts: AsyncIterable<T>): AsyncGenerator<T> {
       const iterator = parts[Symbol.asyncIterator]()
       for (;;) {
         // A vendor that does not listen must not hold up the turn.
-        const next = await Promise.race([iterator.next(), silent.promise])
+        const next = await orAbort(iterator.next(), idle.signal)
         if (next.done === true) return
-        lastSign = clock.monotonicMs()
+        idle.touch()
         yield next.value
       }
     },
     end() {
-      cancel()
-      caller.removeEventListener('abort', follow)
+      idle.end()
       ending.abort()
     },
   }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { ModelFacts } from '../../core/model/provider-config.ts'
+import { listedModels } from '../wire/listed-models.ts'
 import type { ListedModel } from '../wire/wire.ts'
 
 const positive = z.coerce.number().int().positive().optional().catch(undefined)
@@ -17,17 +18,9 @@ const listedModel = z.object({
   architecture: z.object({ input_modalities: z.array(z.string()).optional() }).nullish().catch(undefined),
   pricing: z.object({ prompt: price, completion: price, input_cache_read: price, input_cache_write: price }).nullish().catch(undefined),
 })
-const modelList = z.object({ data: z.array(z.unknown()) })
 
 /** The models of a list, with the facts it tells about them; null when it is none. */
-export function readModelList(list: unknown): readonly ListedModel[] | null {
-  const parsed = modelList.safeParse(list)
-  if (!parsed.success) return null
-  return parsed.data.data.flatMap((entry) => {
-    const model = listedModel.safeParse(entry)
-    return model.success ? [{ id: model.data.id, facts: factsFrom(model.data) }] : []
-  })
-}
+export const readModelList = (list: unknown): readonly ListedModel[] | null => listedModels(list, listedModel, factsFrom)
 
 function factsFrom(model: z.infer<typeof listedModel>): ModelFacts {
   const { prompt, completion, input_cache_read, input_cache_write } = model.pricing ?? {}

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { minimatch } from 'minimatch'
 import * as vscode from 'vscode'
-import { applyEdits, countLineEnds, eolFrom, withLineEnds, type Encoded } from '../../base/encoding.ts'
+import { applyEdits, checkedRanges, countLineEnds, eolFrom, withLineEnds, type Encoded } from '../../base/encoding.ts'
 import { LineWindowScanner } from '../../base/line-window.ts'
 import {
   fileAborted,
@@ -239,7 +239,7 @@ export class EditorFileSystem implements FileSystem {
     const { target, label, signal } = request
     const wasDirty = document.isDirty
     const before = document.getText()
-    const after = applyEdits(before, checkedRanges(edits, before))
+    const after = applyEdits(before, checkedRanges(before, edits))
     const encoded = await encodeAs(after, document.encoding)
     if ('unencodable' in encoded) throw unencodable(target.spelling, document.encoding, encoded.unencodable)
     checkNotAborted(signal)
@@ -389,17 +389,6 @@ function checkExpected(target: FileTarget, expect: Expectation, version: FileVer
   }
   if (version === null) throw staleVersion(target.spelling, 'was deleted')
   if (version !== expect.version) throw staleVersion(target.spelling, 'changed')
-}
-
-function checkedRanges(edits: readonly TextReplacement[], text: string): readonly TextReplacement[] {
-  let last = 0
-  for (const { start, end } of edits) {
-    if (!(start >= last && end >= start && end <= text.length)) {
-      throw new RangeError(`The range ${start} to ${end} overlaps another, is out of order or leaves the text of ${text.length} units.`)
-    }
-    last = end
-  }
-  return edits
 }
 
 /** A notebook editor holds cells, not the file's JSON; writing below it would lose one of the two. */

@@ -1,3 +1,4 @@
+import { clipped } from '../../base/text.ts'
 import { FileError, type TextReplacement } from '../../capabilities/file-system.ts'
 import { explainMiss } from './explain-miss.ts'
 import { lineEndAt, lineOf, normaliseLineEnds, toLf, type NormalisedText } from './line-ends.ts'
@@ -71,7 +72,7 @@ function lineAround(text: string, offset: number): string {
   const start = text.lastIndexOf('\n', offset - 1) + 1
   const end = text.indexOf('\n', offset)
   const line = text.slice(start, end < 0 ? undefined : end).trim()
-  return line.length <= MAX_LISTED_LINE ? line : `${line.slice(0, MAX_LISTED_LINE)}…`
+  return clipped(line, MAX_LISTED_LINE)
 }
 
 /**

@@ -1,3 +1,5 @@
+import { clipped } from '../../base/text.ts'
+
 const MAX_LINE_CHARS = 300
 
 /** Lines of `text` with their numbers, as `read` shows them; long ones are cut. `text` has `\n` line ends, lines are 1-based. */
@@ -9,7 +11,7 @@ export function numberedLines(text: string, first: number, count: number): strin
     const line = text.slice(start, end < 0 ? undefined : end)
     // What follows the last line end is no line.
     if (end < 0 && line === '') break
-    if (number >= first) out.push(`${number}: ${line.length <= MAX_LINE_CHARS ? line : `${line.slice(0, MAX_LINE_CHARS)}…`}`)
+    if (number >= first) out.push(`${number}: ${clipped(line, MAX_LINE_CHARS)}`)
     if (end < 0) break
     start = end + 1
   }

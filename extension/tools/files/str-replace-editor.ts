@@ -4,7 +4,7 @@ import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/t
 import { sessionFolder } from '../session-folder.ts'
 import { onOneLine } from '../shown-path.ts'
 import { keepBeforeImage, MAX_CHANGED_BYTES, type FileToolNeeds } from './file-change.ts'
-import { presentCall } from './str-replace-editor.card.ts'
+import { presentCall, type StrReplaceEditorArgs } from './str-replace-editor.card.ts'
 
 /** Characters (UTF-16 units) of one answer. Source: capability specification 9 `maxOutputChars`. */
 export const MAX_OUTPUT_CHARS = 16_000
@@ -12,16 +12,6 @@ const MAX_LISTED_MATCHES = 50
 /** Levels of folders below the one that is viewed. */
 const VIEWED_LEVELS = 2
 const hiddenNames: ReadonlySet<string> = new Set(['node_modules', '__pycache__'])
-
-interface EditorArgs {
-  readonly command: 'view' | 'create' | 'str_replace' | 'insert'
-  readonly path: string
-  readonly file_text?: string
-  readonly old_str?: string
-  readonly new_str?: string
-  readonly insert_line?: number
-  readonly view_range?: readonly number[]
-}
 
 /** `str_replace_editor`: one tool to look at, create and change files, for models that were trained on it. Source: capability specification 9. */
 export function createStrReplaceEditor(needs: FileToolNeeds): ToolDefinition {
@@ -61,7 +51,7 @@ export function createStrReplaceEditor(needs: FileToolNeeds): ToolDefinition {
   })
 
   interface Act {
-    readonly args: EditorArgs
+    readonly args: StrReplaceEditorArgs
     readonly target: FileTarget
     readonly exec: BodyExecution
   }

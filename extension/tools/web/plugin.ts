@@ -1,3 +1,4 @@
+import { clipped } from '../../base/text.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { Context, Plugin } from '../../core/kernel/plugin.ts'
 import type {} from '../../core/policy/permissions.ts'
@@ -60,4 +61,4 @@ function fetchEffect(web: Web): DescribeEffect {
 
 const textsIn = (value: unknown): readonly string[] => (Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [])
 
-const shown = (url: string) => (url.length > 300 ? `${url.slice(0, 299)}…` : url).replaceAll('`', 'ˋ')
+const shown = (url: string) => clipped(url, 300).replaceAll('`', 'ˋ')

@@ -1,3 +1,4 @@
+import { clipped } from '../../base/text.ts'
 import type { EventMap } from '../../core/log/event.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
@@ -63,7 +64,7 @@ export const createWebSearch = (web: Pick<Web, 'search' | 'timeoutMs'>): ToolDef
       presentationMeta: (_args, { content, sources, truncated }) => ({
         sources: sources.map((source) => ({ ...source })),
         truncated,
-        ...(content !== undefined && { answer: content.length > MAX_CARD_ANSWER ? `${content.slice(0, MAX_CARD_ANSWER)}…` : content }),
+        ...(content !== undefined && { answer: clipped(content, MAX_CARD_ANSWER) }),
       }),
     },
     timeoutMs: web.timeoutMs(),

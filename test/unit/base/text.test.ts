@@ -1,10 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fitBytes, fitEnds, fitTailBytes, utf8Length } from '../../../extension/base/text.ts'
+import { clipped, fitBytes, fitEnds, fitTailBytes, utf8Length } from '../../../extension/base/text.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text).length
 /** Any text, whole characters and lone surrogates alike. */
 const anyText = fc.string({ unit: fc.oneof(fc.constantFrom('a', 'é', '€', '😀', '\ud83d', '\ude00'), fc.string({ unit: 'binary', maxLength: 2 })) })
+
+describe('a line that is clipped', () => {
+  it.each([
+    ['abc', 3, 'abc'],
+    ['abcd', 3, 'ab…'],
+    ['a😀b', 3, 'a…'],
+    ['abc', 1, '…'],
+  ])('%s to %i units', (text, maxLength, kept) => expect(clipped(text, maxLength)).toBe(kept))
+  it('fits and is whole, whatever it was made of whole characters', () =>
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), fc.nat(20), (text, max) => clipped(text, max + 1).length <= max + 1 && clipped(text, max + 1).isWellFormed())))
+})
 
 describe('utf8Length', () => {
   it('agrees with the encoder on any text', () => fc.assert(fc.property(anyText, (text) => utf8Length(text) === bytesOf(text))))

@@ -49,6 +49,8 @@ it('declares every tool with exactly the arguments of the catalogue, and our opt
     job_list: [],
     job_output: ['job_id', 'wait?', 'timeout_ms?'],
     read: ['file_path', 'offset?', 'limit?'],
+    read_image: ['file_path'],
+    str_replace_editor: ['command', 'path', 'file_text?', 'old_str?', 'new_str?', 'insert_line?', 'view_range?'],
     todo_write: ['todos'],
     write: ['file_path', 'content'],
   })

@@ -1,7 +1,8 @@
 import { stableStringify } from '../../../base/json.ts'
+import { clipped } from '../../../base/text.ts'
 import type { Plugin } from '../../kernel/plugin.ts'
 import type { UserMessage } from '../../log/message.ts'
-import { noticeSummary } from '../../log/notice.ts'
+import { noticeMessage } from '../../log/notice.ts'
 import type {} from '../../loop/points.ts'
 import type { Agent } from '../../session/agent.ts'
 import type { Execution } from '../definition.ts'
@@ -63,14 +64,8 @@ const nudge = (name: string, count: number) =>
   `You have now called ${name} ${count} times in a row with the same arguments. If the result does not help, try another way.`
 
 const details = ({ name, arguments: args }: Execution, count: number) =>
-  `This is the same ${name} call for the ${count}th time in a row: ${cut(stableStringify(args))}\n` +
+  `This is the same ${name} call for the ${count}th time in a row: ${clipped(stableStringify(args), MAX_ARGUMENT_CHARS + 1)}\n` +
   'Its result will not change by itself. Say what you expected, look at what came back, and choose a different tool, different arguments, or ask the person.'
 
-const cut = (text: string) => (text.length <= MAX_ARGUMENT_CHARS ? text : `${text.slice(0, MAX_ARGUMENT_CHARS)}…`)
-
-const reminder = (id: string, name: string, count: number, text: string): UserMessage => ({
-  id,
-  role: 'user',
-  content: [{ type: 'text', text }],
-  source: { kind: 'plugin', plugin: 'repeat-reminder', form: 'notice', summary: noticeSummary(`${name} repeated ${count} times`) },
-})
+const reminder = (id: string, name: string, count: number, text: string): UserMessage =>
+  noticeMessage({ id, plugin: 'repeat-reminder', text, summary: `${name} repeated ${count} times` })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { clipped } from '../../../base/text.ts'
 import type { Http } from '../../../capabilities/http.ts'
 import { WebError, webAborted } from '../../../capabilities/web-pages.ts'
 import type { WebProviderName } from '../../../core/settings/specs.ts'
@@ -173,7 +174,7 @@ export function sourceFrom({ url, title, snippet, publishedAt }: { readonly url:
 
 function short(text: string | null | undefined, max: number): string {
   const plain = plainText(text ?? '')
-  return plain.length > max ? `${plain.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : plain
+  return clipped(plain, max)
 }
 
 export const isSource = (source: SearchSource | null): source is SearchSource => source !== null
