@@ -4,7 +4,7 @@ import { AnswerAssembly } from '../loop/answer.ts'
 import { delayFor, waited } from '../loop/retry.ts'
 import { readAnswer } from '../loop/stream.ts'
 import type { Clock } from '../../capabilities/clock.ts'
-import type { CallConfiguration, Failure, ModelRegistry, ModelRequest, RetryPolicy, Usage } from '../model/contract.ts'
+import type { CallConfiguration, Failure, ModelRegistry, ModelRequest, RetryPolicy, StreamChunk, Usage } from '../model/contract.ts'
 import { estimateMessageTokens, estimateRequestTokens } from '../model/token-estimate.ts'
 import type { Agent } from '../session/agent.ts'
 import { compactionCancelled, summaryFailed } from './error.ts'
@@ -177,7 +177,18 @@ interface Outcome {
   readonly usage: Usage | undefined
 }
 
+/** No language packs more into a token; whoever goes on beyond it does not heed the cap. */
+const maxCharactersPerToken = 16
+const endlessSummary = (maxTokens: number): Failure => ({ code: 'MALFORMED_RESPONSE', message: `the model went on far beyond the ${maxTokens} tokens that a summary may have.` })
+
 async function askOnce({ agent, models, signal, header, config, loadAttachment }: SummaryParts, messages: readonly Message[]): Promise<Outcome> {
+  const endless = new AbortController()
+  const any = AbortSignal.any([signal, endless.signal])
+  let length = 0
+  const count = (chunk: StreamChunk): void => {
+    if (chunk.type === 'text-delta') length += chunk.delta.length
+    if (length > config.maxTokens * maxCharactersPerToken) endless.abort()
+  }
   const request: ModelRequest = Object.freeze({
     ...(header.system !== undefined && { system: header.system }),
     tools: header.tools ?? [],
@@ -185,14 +196,15 @@ async function askOnce({ agent, models, signal, header, config, loadAttachment }
     config: Object.freeze(config),
     sessionId: agent.id,
     purpose: 'compaction',
-    signal,
+    signal: any,
     loadAttachment,
   })
   const assembly = new AnswerAssembly()
   const stream = models.prepareCall(config.provider, agent.scope).stream(request)
   // Nothing of it is shown while it comes; the summary is in the log when it is whole.
-  const outcome = await readAnswer({ stream, signal, assembly, chunks: { add: () => {} } })
+  const outcome = await readAnswer({ stream, signal: any, assembly, chunks: { add: count } })
   const { usage } = assembly
+  if (endless.signal.aborted && !signal.aborted) return { text: '', failure: endlessSummary(config.maxTokens), isUseless: true, usage }
   if (outcome.kind === 'cancelled' || signal.aborted) throw compactionCancelled()
   if (outcome.kind === 'failed') return { text: '', failure: outcome.failure, isUseless: outcome.failure.code === 'EMPTY_RESPONSE', usage }
   const text = assembly.whole().content.map((block) => (block.type === 'text' ? block.text : '')).join('\n').replaceAll(/<\/?compacted-summary>/g, '').trim()

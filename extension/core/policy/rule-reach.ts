@@ -1,5 +1,5 @@
 import { candidates } from './shell/judge-script.ts'
-import { hostsIn, isNetworkCommand } from './shell/hosts.ts'
+import { hostsIn, hostsOf, isNetworkCommand } from './shell/hosts.ts'
 import { isFedByInput } from './shell/inner-runs.ts'
 import { factsOf } from './shell/known-commands.ts'
 import type { ShellCommand, ShellScript, ShellWord } from './shell/shell-parts.ts'
@@ -26,6 +26,10 @@ export async function beyondRule({ words, isPrefix }: CommandRule, command: Shel
   if (factsOf(own).isReadOnly) return `the rule for \`${words.join(' ')}\` is for reading, and this does more`
   const starter = programOption(words, rest)
   if (starter !== null) return `\`${starter}\` may start another program or write elsewhere`
+  // A rule that names its hosts was given for those.
+  const meant = isNetworkCommand(words) ? hostsOf(own) : []
+  const other = meant.length === 0 ? undefined : hostsOf(command).find((host) => !meant.includes(host) && !isHostAllowed(host))
+  if (other !== undefined) return `it names the host ${other}`
   for (const [at, word] of rest.entries()) {
     const before = (at === 0 ? command.words[words.length - 1] : rest[at - 1])?.text ?? ''
     if (isMessage(before, word)) continue
@@ -70,19 +74,41 @@ function programOption(words: readonly string[], rest: readonly ShellWord[]): st
   const own = end === -1 ? texts : texts.slice(0, end)
   switch (program) {
     case 'git':
-      return own.find((text, at) => gitStarters.test(text) || (words.length === 1 && (/^-(c|-exec-path|-config-env)/.test(text) || isGitRunner(text, own[at + 1] ?? '')))) ?? null
+      return own.find((text, at) => gitStarters.test(text) || isLongOption(text, gitStartingOptions) || (words.length === 1 && (/^-(c|-exec-path|-config-env)/.test(text) || isGitRunner(text, own[at + 1] ?? '')))) ?? null
     case 'npm':
     case 'pnpm':
     case 'yarn':
     case 'bun':
-      return own.find((text) => /^--(script-shell|shell|node-options|userconfig|globalconfig|registry|preload|require)\b/.test(text)) ?? null
+      return own.find((text) => /^-[a-zA-Z]{0,3}g$/.test(text) || isLongOption(text, npmStartingOptions) || isLongOption(text.replace(/^-(?=\w{4})/, '--'), npmStartingOptions)) ?? null
     case 'make':
     case 'gmake':
-      return own.find((text) => /^(-[A-Za-z]*[fEIC]|--(file|makefile|eval|directory|include-dir)\b)/.test(text) || isMakeSetting(text)) ?? null
+      return own.find((text) => /^-[A-Za-z]*[fEIC]/.test(text) || isLongOption(text, ['file', 'makefile', 'eval', 'directory', 'include-dir']) || isMakeSetting(text)) ?? null
     case 'cargo':
       return own.find((text) => /^(--config|-Z|-C)/.test(text)) ?? null
     case 'go':
-      return own.find((text) => /^--?(exec|toolexec|vettool|overlay|modfile)\b/.test(text)) ?? null
+      return own.find((text) => /^--?(exec|toolexec|vettool|overlay|modfile)\b|\b-?-(extld|extldflags|wrapper|fplugin)\b/.test(text)) ?? null
+    case 'dotnet':
+      // A property may be a command that the build runs.
+      return own.find((text) => /^(--?|\/)(p|property):/i.test(text) && !dotnetSettings.test(text)) ?? null
+    case 'tar':
+    case 'gtar':
+    case 'bsdtar':
+      return own.find((text, at) => /^-?[A-Za-z]*[IFP]/.test(text.startsWith('-') || (at === 0 && words.length === 1) ? text : '') || isLongOption(text, tarStartingOptions) || isAtHost(text)) ?? null
+    case 'zip':
+      return own.find((text) => /^-(TT|@)/.test(text) || isLongOption(text, ['unzip-command', 'names-stdin'])) ?? null
+    case 'rsync':
+      return own.find((text) => /^-[A-Za-z]*e/.test(text) || isLongOption(text, ['rsh', 'rsync-path', 'files-from', 'password-file', 'config']) || isAtHost(text)) ?? null
+    case 'curl':
+      return own.find((text) => /^-[A-Za-z]*K/.test(text) || isLongOption(text, ['config', 'resolve', 'connect-to', 'doh-url', 'unix-socket', 'abstract-unix-socket'])) ?? null
+    case 'wget':
+      return own.find((text) => /^-[A-Za-z]*e/.test(text) || isLongOption(text, ['config', 'execute', 'use-askpass'])) ?? null
+    case 'cc':
+    case 'gcc':
+    case 'g++':
+    case 'c++':
+    case 'clang':
+    case 'clang++':
+      return own.find((text) => /^(@|-wrapper$|-specs=|--specs=|-f(pass-)?plugin|-B|-Xclang$|-fuse-ld=|-iplugindir)/.test(text)) ?? null
     case 'sed':
       return sedScripts(words.slice(1).concat(texts)).find((script) => !isPlainSed(script)) ?? null
     default:
@@ -90,7 +116,20 @@ function programOption(words: readonly string[], rest: readonly ShellWord[]): st
   }
 }
 
-const gitStarters = /^(--upload-pack|--receive-pack|--exec|--ext-diff|--textconv|--open-files-in-pager|--extcmd)(=|$)|^-O|^ext::|^-x$/
+/** A long option by its whole name or by a beginning of it, as most programs take it. */
+function isLongOption(text: string, names: readonly string[]): boolean {
+  const given = /^--([a-z][\w-]*)/.exec(text)?.[1]
+  return given !== undefined && names.some((name) => name.startsWith(given))
+}
+
+const gitStarters = /^-O|^ext::|^-x$/
+const gitStartingOptions: readonly string[] = ['upload-pack', 'receive-pack', 'exec', 'ext-diff', 'textconv', 'open-files-in-pager', 'extcmd']
+const npmStartingOptions: readonly string[] = ['script-shell', 'shell', 'node-options', 'userconfig', 'globalconfig', 'registry', 'preload', 'require', 'global', 'location', 'git']
+const tarStartingOptions: readonly string[] = ['checkpoint-action', 'to-command', 'use-compress-program', 'info-script', 'new-volume-script', 'rsh-command', 'rmt-command', 'absolute-names', 'files-from']
+const dotnetSettings = /^(--?|\/)(p|property):(Configuration|Platform|TargetFramework|RuntimeIdentifier|Version|VersionPrefix|VersionSuffix|TreatWarningsAsErrors|WarningLevel|CollectCoverage)=[\w.-]*$/i
+
+/** `host:file`, `host::module`: what stands before the colon is no folder. */
+const isAtHost = (text: string) => candidates(text).some((name) => /^(?:[\w.-]+@)?[\w.-]+:/.test(name))
 const isGitRunner = (text: string, following: string) => /^(config|filter-branch|difftool|mergetool|daemon|credential)$/.test(text) || (text === 'bisect' && following === 'run') || (text === 'submodule' && following === 'foreach')
 
 /** A variable of make may name the program that it starts. */

@@ -8,6 +8,8 @@ export interface HookRun {
   readonly timedOut: boolean
   readonly stdout: string
   readonly stderr: string
+  /** Standard output went on beyond what was kept. */
+  readonly isCut?: boolean
   readonly durationMs: number
 }
 
@@ -48,6 +50,8 @@ export function outcomeOf(point: HookPoint, dialect: HookDialect, run: HookRun):
   if (run.exitCode !== 0) return { verdict: 'failed', reason: run.stderr.trim() || (run.exitCode === null ? 'It was ended by a signal.' : `It ended with exit code ${run.exitCode}.`) }
   const json = jsonObject(run.stdout)
   if (json === null) {
+    // Half of an answer may have been a denial.
+    if (run.isCut === true && run.stdout.trimStart().startsWith('{')) return { verdict: 'failed', reason: 'It printed more than is read, so its answer is not known. Let it print less.' }
     const text = run.stdout.trim()
     return tellsPlain.includes(point) && text !== '' ? { verdict: 'none', context: text } : { verdict: 'none' }
   }

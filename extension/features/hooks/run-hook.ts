@@ -4,7 +4,7 @@ import type { ProcessRunner } from '../../capabilities/process.ts'
 import type { Hook } from './hook.ts'
 import type { HookRun } from './outcome.ts'
 
-/** Bytes kept of each stream; a hook that says more is cut, which makes JSON of it plain text. */
+/** Bytes kept of each stream; a hook that says more is cut, and JSON that is cut is no answer. */
 const maxOutputBytes = 1024 * 1024
 const graceMs = 2_000
 
@@ -53,7 +53,7 @@ export async function runHook(needs: HookRunnerNeeds, hook: Hook, run: { readonl
   // What it started and left behind does not outlive it.
   if (exit.hasSurvivors === true) await running.terminate()
   signal.throwIfAborted()
-  return { exitCode: exit.exitCode, timedOut, stdout: streams.stdout.text(), stderr: streams.stderr.text(), durationMs: exit.durationMs }
+  return { exitCode: exit.exitCode, timedOut, stdout: streams.stdout.text(), stderr: streams.stderr.text(), ...(streams.stdout.isCut && { isCut: true }), durationMs: exit.durationMs }
 }
 
 const failed = (stderr: string): HookRun => ({ exitCode: null, timedOut: false, stdout: '', stderr, durationMs: 0 })
@@ -65,9 +65,11 @@ const shellOf = ({ bash, pwsh }: Pick<Machine, 'bash' | 'pwsh'>) =>
 class Kept {
   readonly #chunks: Uint8Array[] = []
   #bytes = 0
+  isCut = false
 
   push(chunk: Uint8Array): void {
     const room = maxOutputBytes - this.#bytes
+    if (chunk.length > room) this.isCut = true
     if (room <= 0) return
     const kept = chunk.slice(0, room)
     this.#chunks.push(kept)

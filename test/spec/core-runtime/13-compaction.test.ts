@@ -409,9 +409,18 @@ describe('the result', () => {
   })
 
   it('is refused when it is no shorter than what it replaces', async () => {
-    const rig = await filled([say(words(12_000, 'long'))])
+    const rig = await filled([say(words(7_900, 'long'))])
     const before = shown(rig.session)
     await expect(rig.compact()).rejects.toMatchObject({ code: 'summary', message: expect.stringContaining('no shorter') })
+    expect([shown(rig.session), codes(rig.session)]).toEqual([before, ['summary']])
+  })
+
+  it('is given up when it never ends', async () => {
+    const more = Array.from({ length: 2_000 }, (): StreamChunk => ({ type: 'text-delta', index: 0, delta: 'and so on '.repeat(20) }))
+    const endless: readonly StreamChunk[] = [{ type: 'block-start', index: 0, block: 'text' }, ...more, { type: 'block-end', index: 0 }, stop]
+    const rig = await filled([endless, endless])
+    const before = shown(rig.session)
+    await expect(rig.compact()).rejects.toMatchObject({ code: 'summary', message: expect.stringContaining('far beyond') })
     expect([shown(rig.session), codes(rig.session)]).toEqual([before, ['summary']])
   })
 

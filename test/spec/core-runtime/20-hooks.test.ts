@@ -135,6 +135,11 @@ describe('what a hook says', () => {
     expect(textOfResult(agent)).toMatch(/^[^x]*x{1000,}\n\[383616 bytes/)
     for (const event of agent.session.events()) expect(JSON.stringify(event).length).toBeLessThan(2 * most + 2_000)
   })
+  it('in JSON that is too long is no answer, and the log says so', async () => {
+    await allowed({ PreToolUse: [{ run: `printf '{"decision":"block","reason":"'; ${long(2_000_000)}; printf '"}'` }] })
+    const agent = await talk([bash('echo hi'), sayText('ok')], 'go')
+    expect(agent.session.events().find(({ type }) => type === 'hook/result')?.data).toMatchObject({ decision: 'failed', reason: expect.stringContaining('printed more than is read') })
+  })
   it('on its error output is in the log with at most 500 characters', async () => {
     await allowed({ PreToolUse: [{ run: long(2_000, ' >&2; exit 1') }] })
     const agent = await talk([bash('echo hi'), sayText('ok')], 'go')

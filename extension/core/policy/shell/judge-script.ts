@@ -151,7 +151,9 @@ export function candidates(text: string): readonly string[] {
   const afterEquals = /=(.+)$/s.exec(text)?.[1]
   const behindColon = /^[^/\\]*:(.+)$/s.exec(text)?.[1]
   const behindAt = /^@(.+)$/s.exec(afterEquals ?? text)?.[1]
-  return [text.startsWith('-') ? undefined : text, afterOption, afterEquals, behindColon, behindAt].filter((value) => value !== undefined)
+  // `type=local,dest=/root`
+  const listed = text.includes(',') ? text.split(',').map((part) => /=(.+)$/s.exec(part)?.[1]) : []
+  return [text.startsWith('-') ? undefined : text, afterOption, afterEquals, behindColon, behindAt, ...listed].filter((value) => value !== undefined)
 }
 
 const isDevice = ({ text }: ShellWord) => text !== null && /^\/dev\/(null|stdout|stderr|tty|fd\/\d+)$/.test(text)
