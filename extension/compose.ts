@@ -6,6 +6,7 @@ import type { EditorFacts } from './capabilities/editor-facts.ts'
 import type { EventStore } from './capabilities/event-store.ts'
 import type { FileSystem } from './capabilities/file-system.ts'
 import type { Http } from './capabilities/http.ts'
+import type { Languages } from './capabilities/languages.ts'
 import type { Logger } from './capabilities/logger.ts'
 import type { Machine } from './capabilities/machine.ts'
 import type { ProcessRunner } from './capabilities/process.ts'
@@ -53,6 +54,8 @@ export interface Capabilities {
   readonly events: EventStore
   readonly files: FileSystem
   readonly http: Http
+  /** Null where there is no editor. */
+  readonly languages: Languages | null
   readonly logger: Logger
   readonly machine: Machine
   readonly processes: ProcessRunner

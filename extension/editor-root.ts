@@ -19,6 +19,7 @@ import { EditorFileSystem } from './platform/vscode/editor-file-system.ts'
 import { createVscodeModels } from './platform/vscode/editor-models.ts'
 import { VscodeEditorFacts } from './platform/vscode/editor-facts.ts'
 import { VscodeEditor } from './platform/vscode/editor.ts'
+import { vscodeLanguages } from './platform/vscode/languages.ts'
 import { vscodeLocalization as l10n } from './platform/vscode/localization.ts'
 import { createVscodeMemento } from './platform/vscode/memento.ts'
 import { findEditorRipgrep } from './platform/vscode/ripgrep.ts'
@@ -73,6 +74,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, kept,
     events: new NodeEventStore({ root }),
     files,
     http,
+    languages: vscodeLanguages,
     logger,
     machine,
     processes,

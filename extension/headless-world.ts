@@ -72,6 +72,7 @@ export async function createHeadlessWorld({ cwd, storage, settings }: HeadlessWo
     blobs: new NodeBlobStore({ root }),
     clock: createNodeClock(),
     editorFacts: noEditorFacts,
+    languages: null,
     events: new NodeEventStore({ root }),
     files: new NodeFileSystem({ folders: () => workspace.folders() }),
     http,

@@ -52,6 +52,7 @@ import { createProviderAdapter } from './models/provider-adapter.ts'
 import { createScriptedTour } from './models/scripted-tour/adapter.ts'
 import { fileTools } from './tools/files/plugin.ts'
 import { jobTools } from './tools/jobs/plugin.ts'
+import { languageTools } from './tools/language/plugin.ts'
 import { questionTools } from './tools/questions/plugin.ts'
 import { searchTools } from './tools/search/plugin.ts'
 import { shownPath } from './tools/shown-path.ts'
@@ -139,6 +140,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     shellTools({
       processes, files, blobs, clock, machine, shellPath: setting('shellPath'), timeoutMs: setting('shellTimeoutMs'),
     }),
+    languageTools({ languages: world.languages, files, clock }),
     jobTools,
     todoTools({ allowParallelInProgress: true }),
     questionTools,

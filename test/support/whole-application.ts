@@ -49,6 +49,7 @@ export async function wholeApplication(options: { readonly settings?: SettingVal
     // The pauses that let a person follow the tour are left out.
     clock: { ...realClock, schedule: (delayMs, fire) => realClock.schedule(delayMs < 50 ? 0 : delayMs, fire) },
     editorFacts: noEditorFacts,
+    languages: null,
     events: new NodeEventStore({ root }),
     files: new NodeFileSystem({ folders: () => workspace.folders() }),
     http: { fetch },

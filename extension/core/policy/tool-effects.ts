@@ -31,6 +31,7 @@ export const ownEffects: ReadonlyMap<string, DescribeEffect> = new Map<string, D
   ['read', (args) => ({ kind: 'read', paths: [text(args, 'file_path')] })],
   ['read_image', (args) => ({ kind: 'read', paths: [text(args, 'file_path')] })],
   ['str_replace_editor', (args) => ({ kind: text(args, 'command') === 'view' ? 'read' : 'edit', paths: [text(args, 'path')] })],
+  ['lsp', (args) => ({ kind: 'read', paths: [text(args, 'file_path')] })],
   ['glob', (args) => ({ kind: 'read', paths: [text(args, 'path', '.')] })],
   ['grep', (args) => ({ kind: 'read', paths: [text(args, 'path', '.')] })],
   ['write', (args) => ({ kind: 'edit', paths: [text(args, 'file_path')] })],

@@ -1,0 +1,119 @@
+import * as vscode from 'vscode'
+import { orAbort } from '../../base/or-abort.ts'
+import { LanguageError, type LanguageAnswer, type LanguageLocation, type LanguageOperation, type LanguageQuestion, type LanguageRange, type Languages, type LanguageSymbol } from '../../capabilities/languages.ts'
+
+/** The editor's own language features, asked through its commands. Opens no tab and takes no focus. */
+export const vscodeLanguages: Languages = {
+  async ask(question, signal) {
+    const uri = uriOf(question.path)
+    if (question.operation !== 'workspaceSymbols') await orAbort(Promise.resolve(vscode.workspace.openTextDocument(uri)), signal)
+    return await orAbort(answerTo(question, uri), signal)
+  },
+}
+
+type Located = vscode.Location | vscode.LocationLink
+
+const locationCommands: Partial<Readonly<Record<LanguageOperation, string>>> = {
+  goToDefinition: 'vscode.executeDefinitionProvider',
+  goToImplementation: 'vscode.executeImplementationProvider',
+  goToTypeDefinition: 'vscode.executeTypeDefinitionProvider',
+  findReferences: 'vscode.executeReferenceProvider',
+}
+
+async function answerTo({ operation, position: { line, character }, query }: LanguageQuestion, uri: vscode.Uri): Promise<LanguageAnswer> {
+  const position = new vscode.Position(line, character)
+  switch (operation) {
+    case 'goToDefinition':
+    case 'goToImplementation':
+    case 'goToTypeDefinition':
+    case 'findReferences': {
+      const found = await run<Located>(locationCommands[operation] ?? '', uri, position)
+      return { kind: 'locations', locations: found.map(locationOf) }
+    }
+    case 'hover': {
+      const hovers = await run<vscode.Hover>('vscode.executeHoverProvider', uri, position)
+      const contents = hovers.flatMap((hover) => hover.contents.map(markdownOf)).filter((part) => part.trim() !== '')
+      const range = hovers.find((hover) => hover.range !== undefined)?.range
+      return { kind: 'hover', contents: contents.length === 0 ? null : contents.join('\n\n'), ...(range && { range: rangeOf(range) }) }
+    }
+    case 'documentSymbols': {
+      const found = await run<vscode.DocumentSymbol | vscode.SymbolInformation>('vscode.executeDocumentSymbolProvider', uri)
+      return { kind: 'symbols', symbols: found.flatMap((symbol) => ('children' in symbol ? flat(symbol, uri) : [informationOf(symbol)])) }
+    }
+    case 'workspaceSymbols': {
+      const found = await run<vscode.SymbolInformation>('vscode.executeWorkspaceSymbolProvider', query ?? '')
+      return { kind: 'symbols', symbols: found.map(informationOf) }
+    }
+    case 'incomingCalls':
+    case 'outgoingCalls': {
+      const items = await run<vscode.CallHierarchyItem>('vscode.prepareCallHierarchy', uri, position)
+      const [command, other] = operation === 'incomingCalls' ? (['vscode.provideIncomingCalls', 'from'] as const) : (['vscode.provideOutgoingCalls', 'to'] as const)
+      const calls = await Promise.all(items.map((item) => run<{ readonly from: vscode.CallHierarchyItem; readonly to: vscode.CallHierarchyItem }>(command, item)))
+      return { kind: 'symbols', symbols: calls.flat().map((call) => itemOf(call[other])) }
+    }
+    case 'supertypes':
+    case 'subtypes': {
+      const items = await run<vscode.TypeHierarchyItem>('vscode.prepareTypeHierarchy', uri, position)
+      const types = await Promise.all(items.map((item) => run<vscode.TypeHierarchyItem>(operation === 'supertypes' ? 'vscode.provideSupertypes' : 'vscode.provideSubtypes', item)))
+      return { kind: 'symbols', symbols: types.flat().map(itemOf) }
+    }
+    case 'diagnostics':
+      return {
+        kind: 'problems',
+        problems: vscode.languages.getDiagnostics(uri).map(({ range, severity, message, source, code }) => {
+          const from = [source, typeof code === 'object' ? code.value : code].filter((part) => part !== undefined && part !== '').join(' ')
+          return { range: rangeOf(range), severity: severities[severity], message, ...(from !== '' && { source: from }) }
+        }),
+      }
+    default:
+      throw new LanguageError('LSP_UNSUPPORTED_OPERATION', `The editor cannot answer ${String(operation satisfies never)}. Use another operation.`)
+  }
+}
+
+/** A command of the editor that gives a list, or nothing where nobody answers. */
+async function run<T>(command: string, ...args: readonly unknown[]): Promise<readonly T[]> {
+  const found: unknown = await vscode.commands.executeCommand(command, ...args)
+  if (found === undefined || found === null) return []
+  if (!Array.isArray(found)) throw new LanguageError('LSP_MALFORMED_RESPONSE', 'A language service of the editor answered with something that is no list. Try again, or search for the text.')
+  // The editor's own documentation of its commands gives the type.
+  return found as readonly T[]
+}
+
+const locationOf = (found: Located): LanguageLocation =>
+  'targetUri' in found ? { uri: found.targetUri.toString(), range: rangeOf(found.targetSelectionRange ?? found.targetRange) } : { uri: found.uri.toString(), range: rangeOf(found.range) }
+
+const rangeOf = ({ start, end }: vscode.Range): LanguageRange => ({ start: { line: start.line, character: start.character }, end: { line: end.line, character: end.character } })
+
+const flat = (symbol: vscode.DocumentSymbol, uri: vscode.Uri, container?: string): readonly LanguageSymbol[] => [
+  { name: symbol.name, kind: kindOf(symbol.kind), uri: uri.toString(), range: rangeOf(symbol.range), ...(container !== undefined && { container }) },
+  ...symbol.children.flatMap((child) => flat(child, uri, symbol.name)),
+]
+
+const informationOf = ({ name, kind, location, containerName }: vscode.SymbolInformation): LanguageSymbol => ({
+  name,
+  kind: kindOf(kind),
+  uri: location.uri.toString(),
+  range: rangeOf(location.range),
+  ...(containerName !== '' && { container: containerName }),
+})
+
+const itemOf = ({ name, kind, uri, selectionRange, detail }: vscode.CallHierarchyItem | vscode.TypeHierarchyItem): LanguageSymbol => ({
+  name,
+  kind: kindOf(kind),
+  uri: uri.toString(),
+  range: rangeOf(selectionRange),
+  ...(detail !== undefined && detail !== '' && { container: detail }),
+})
+
+const kindOf = (kind: vscode.SymbolKind): string => (vscode.SymbolKind[kind] ?? 'symbol').toLowerCase()
+
+const severities = { 0: 'error', 1: 'warning', 2: 'information', 3: 'hint' } as const satisfies Record<vscode.DiagnosticSeverity, string>
+
+/** As Markdown; links that would run a command of the editor keep their words only. */
+function markdownOf(content: vscode.MarkedString | vscode.MarkdownString): string {
+  if (typeof content === 'string') return content
+  if ('language' in content) return `\`\`\`${content.language}\n${content.value}\n\`\`\``
+  return content.value.replaceAll(/\[([^\]]*)\]\(command:[^)]*\)/g, '$1')
+}
+
+const uriOf = (path: string): vscode.Uri => (/^[a-z][a-z0-9+.-]+:\/\//i.test(path) ? vscode.Uri.parse(path, true) : vscode.Uri.file(path))

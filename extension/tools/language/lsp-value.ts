@@ -1,0 +1,77 @@
+import type { InferValue, ValueSpec } from '../../core/schema/spec.ts'
+
+const positionSchema = { type: 'object', properties: { line: { type: 'integer', required: true }, character: { type: 'integer', required: true } }, additionalProperties: false } as const satisfies ValueSpec
+const rangeSchema = { type: 'object', properties: { start: { ...positionSchema, required: true }, end: { ...positionSchema, required: true } }, additionalProperties: false } as const satisfies ValueSpec
+const more = {
+  isIndexing: { type: 'boolean', const: true, description: 'The service may not know everything yet.' },
+  note: { type: 'string' },
+} as const
+
+/** What `lsp` gives. Positions are zero-based, as in the protocol; `total` counts also what was left out. */
+export const lspValueSchema = {
+  oneOf: [
+    {
+      type: 'object',
+      properties: {
+        kind: { type: 'string', const: 'locations', required: true },
+        locations: {
+          type: 'array',
+          required: true,
+          items: { type: 'object', properties: { uri: { type: 'string', required: true }, range: { ...rangeSchema, required: true }, text: { type: 'string' } }, additionalProperties: false },
+        },
+        total: { type: 'integer', required: true },
+        resolvedWorkspaceUri: { type: 'string', required: true },
+        ...more,
+      },
+      additionalProperties: false,
+    },
+    {
+      type: 'object',
+      properties: {
+        kind: { type: 'string', const: 'hover', required: true },
+        hover: { oneOf: [{ type: 'object', properties: { contents: { type: 'string', required: true }, range: rangeSchema }, additionalProperties: false }, { type: 'null' }], required: true },
+        ...more,
+      },
+      additionalProperties: false,
+    },
+    {
+      type: 'object',
+      properties: {
+        kind: { type: 'string', const: 'symbols', required: true },
+        symbols: {
+          type: 'array',
+          required: true,
+          items: {
+            type: 'object',
+            properties: { name: { type: 'string', required: true }, kind: { type: 'string', required: true }, uri: { type: 'string', required: true }, range: { ...rangeSchema, required: true }, container: { type: 'string' } },
+            additionalProperties: false,
+          },
+        },
+        total: { type: 'integer', required: true },
+        resolvedWorkspaceUri: { type: 'string', required: true },
+        ...more,
+      },
+      additionalProperties: false,
+    },
+    {
+      type: 'object',
+      properties: {
+        kind: { type: 'string', const: 'problems', required: true },
+        problems: {
+          type: 'array',
+          required: true,
+          items: {
+            type: 'object',
+            properties: { range: { ...rangeSchema, required: true }, severity: { type: 'string', enum: ['error', 'warning', 'information', 'hint'], required: true }, message: { type: 'string', required: true }, source: { type: 'string' } },
+            additionalProperties: false,
+          },
+        },
+        total: { type: 'integer', required: true },
+        ...more,
+      },
+      additionalProperties: false,
+    },
+  ],
+} as const satisfies ValueSpec
+
+export type LspValue = InferValue<typeof lspValueSchema>
