@@ -109,7 +109,7 @@ export class ChatCommands {
         this.#rooms.modes.togglePlan()
         return
       case 'set-api-key':
-        await this.#rooms.models.setKey()
+        await this.#rooms.models.setKey(this.#chat.services.web.keys())
         return
       case 'check-connection':
         await this.#rooms.models.checkConnection()

@@ -32,6 +32,7 @@ import type {} from '../features/instructions/service.ts'
 import type {} from '../features/plan/service.ts'
 import type {} from '../features/questions/service.ts'
 import type {} from '../features/references/service.ts'
+import type {} from '../features/web/service.ts'
 
 /** The outside world as the chat's host needs it. */
 export interface ChatCapabilities {
@@ -72,6 +73,7 @@ export const chatServices = [
   'sessions',
   'settings',
   'tools',
+  'web',
 ] as const
 
 export type ChatServices = Pick<Services, (typeof chatServices)[number]>

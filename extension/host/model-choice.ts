@@ -22,6 +22,13 @@ interface Parts {
   readonly l10n: Localization
 }
 
+/** The key of a provider that searches the web: set in the same place. */
+export interface SearchKey {
+  readonly name: string
+  readonly title: string
+  readonly keyName: string
+}
+
 /** What a new session is answered by, and why it is not what the settings say. */
 export interface DefaultModel {
   readonly options: AgentOptions
@@ -145,16 +152,16 @@ export class ModelChooser {
   /**
    * Ask for a key and keep it in the editor's secret storage.
    *
-   * Shape: the provider whose key was set, or null when the person backed out.
+   * Shape: the provider of models whose key was set; null when the person backed out, or set the key of a search.
    * Errors: `Error` when the key comes from the environment, which wins.
    */
-  async setKey(preferred?: string): Promise<string | null> {
+  async setKey(preferred?: string, searchKeys: readonly SearchKey[] = []): Promise<string | null> {
     const { editor, l10n, models, secrets } = this.#parts
-    const withKey = await Promise.all(
-      models.list().flatMap(({ provider: { id, name, keyName } }) =>
-        keyName === undefined ? [] : [secrets.get(keyName).then((found) => ({ id, name, keyName, source: found?.source ?? null }))],
-      ),
-    )
+    const known = [
+      ...models.list().flatMap(({ provider: { id, name, keyName } }) => (keyName === undefined ? [] : [{ id, name, keyName, isSearch: false }])),
+      ...searchKeys.map(({ name, title, keyName }) => ({ id: `search:${name}`, name: l10n.t('{provider} (web search)', { provider: title }), keyName, isSearch: true })),
+    ]
+    const withKey = await Promise.all(known.map(async (one) => ({ ...one, source: (await secrets.get(one.keyName))?.source ?? null })))
     const picked =
       withKey.length === 1
         ? withKey[0]?.id
@@ -164,7 +171,7 @@ export class ModelChooser {
           })
     const chosen = withKey.find(({ id }) => id === picked)
     if (chosen === undefined) return null
-    const { id, name, keyName, source } = chosen
+    const { id, name, keyName, source, isSearch } = chosen
     if (source === 'environment') throw new Error(l10n.t('The key of {provider} comes from the environment variable {name}, which wins. Change it there.', { provider: name, name: keyName }))
     const value = await editor.input({
       title: l10n.t('API key of {provider}', { provider: name }),
@@ -173,7 +180,7 @@ export class ModelChooser {
     })
     if (value === null || value.trim() === '') return null
     await secrets.set(keyName, value.trim())
-    return id
+    return isSearch ? null : id
   }
 
   /** Names of the providers that are there as soon as they have a key. */

@@ -1,7 +1,7 @@
 import type { AgentOptions } from '../core/loop/points.ts'
 import type { ChatState } from './chat-state.ts'
 import { FirstRun } from './first-run.ts'
-import { ModelChooser } from './model-choice.ts'
+import { ModelChooser, type SearchKey } from './model-choice.ts'
 import type { NoticeAction } from './notices.ts'
 
 /** Which model answers: choosing one, its key, its connection, and what is offered before there is any. */
@@ -59,9 +59,10 @@ export class ModelSettings {
     this.#chat.refresh.composer()
   }
 
-  async setKey(): Promise<void> {
+  /** `searchKeys`: also offered. */
+  async setKey(searchKeys: readonly SearchKey[] = []): Promise<void> {
     const { provider: current } = await this.options()
-    const provider = await this.chooser.setKey(current)
+    const provider = await this.chooser.setKey(current, searchKeys)
     if (provider === null) return
     this.#chat.refresh.composer()
     const report = await this.chooser.check({ provider })

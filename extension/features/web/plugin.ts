@@ -146,6 +146,7 @@ function createWeb({ http, pages, secrets, clock, logger }: WebParts, settings: 
 
   const web: Web = {
     searchers: () => usable.map((provider) => ({ name: provider.name, host: new URL(baseUrlOf(provider) ?? 'https://unknown.invalid').hostname })),
+    keys: () => searchProviders.flatMap((provider) => (provider.isByNameOnly || provider.keyName === null ? [] : [{ name: provider.name, title: provider.title, keyName: keyNameOf(provider) ?? provider.keyName }])),
     isFetchOn: () => settings.get(specs.toolsWebFetchEnabled),
     timeoutMs: () => settings.get(specs.toolsWebTimeoutMs),
     onDidChange: changes.listen,

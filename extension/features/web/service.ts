@@ -46,6 +46,8 @@ export interface ReadPage {
 export interface Web {
   /** Who searches, once a provider is set up; several when the settings do not say which. */
   searchers(): readonly { readonly name: string; readonly host: string }[]
+  /** The keys that providers of searches want, one a provider that has its key for nothing else. */
+  keys(): readonly { readonly name: string; readonly title: string; readonly keyName: string }[]
   isFetchOn(): boolean
   /** Milliseconds for a search. */
   timeoutMs(): number

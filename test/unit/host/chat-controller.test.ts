@@ -397,13 +397,23 @@ describe('models', () => {
     expect(items.at(-1)?.detail).toBe('The models of Other come with a key')
   })
 
+  it('have nothing to do with the key of a web search, which is set in the same place', async () => {
+    const rig = await chatRig()
+    rig.editor.answers.push('search:exa', ' k1 ')
+    await rig.controller.run('set-api-key')
+    await rig.settle()
+    const { items } = rig.editor.shown.find(({ kind }) => kind === 'pick')!.value as { items: { id: string; label: string }[] }
+    expect(items.map(({ id, label }) => [id, label])).toContainEqual(['search:exa', 'Exa (web search)'])
+    expect([await rig.secrets.get('EXA_API_KEY'), rig.state().notices.some(({ id }) => id === 'connection')]).toMatchObject([{ value: 'k1' }, false])
+  })
+
   it('keep a key of the environment, which shows as read-only', async () => {
     const rig = await chatRig({ adapters: [realModel, { ...realModel, provider: { id: 'b', name: 'B', keyName: 'B_KEY' } }, tour], environment: { B_KEY: 'x' } })
     rig.editor.answers.push('b')
     await rig.controller.run('set-api-key')
     await rig.settle()
     const { items } = rig.editor.shown.find(({ kind }) => kind === 'pick')!.value as { items: { id: string; description: string }[] }
-    expect(items.map(({ description }) => description)).toEqual(['DEEPSEEK_API_KEY', 'B_KEY · from the environment, read-only'])
+    expect(items.map(({ description }) => description)).toEqual(['DEEPSEEK_API_KEY', 'B_KEY · from the environment, read-only', 'EXA_API_KEY'])
     expect(rig.editor.shown.some(({ kind }) => kind === 'input')).toBe(false)
     expect(rig.state().notices).toEqual(expect.arrayContaining([expect.objectContaining({ id: 'failure', text: expect.stringContaining('environment variable B_KEY, which wins') })]))
   })

@@ -296,6 +296,7 @@ export async function chatRig(options: RigOptions = {}) {
     },
     settings,
     tools: { get: () => undefined },
+    web: { keys: () => [{ name: 'exa', title: 'Exa', keyName: 'EXA_API_KEY' }] },
   } as unknown as ChatServices
 
   const controller = new ChatController({
@@ -359,6 +360,7 @@ export async function chatRig(options: RigOptions = {}) {
     blobs,
     memento,
     logger,
+    secrets,
     source,
     calls,
     page,

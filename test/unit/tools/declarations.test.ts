@@ -11,6 +11,9 @@ import { questionTools } from '../../../extension/tools/questions/plugin.ts'
 import { searchTools } from '../../../extension/tools/search/plugin.ts'
 import { shellTools } from '../../../extension/tools/shell/plugin.ts'
 import { todoTools } from '../../../extension/tools/todo/plugin.ts'
+import type { Permissions } from '../../../extension/core/policy/permissions.ts'
+import type { Web } from '../../../extension/features/web/service.ts'
+import { webTools } from '../../../extension/tools/web/plugin.ts'
 import { createFakeMachine } from '../../support/fake-machine.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { createMemoryBlobStore } from '../../support/memory-blob-store.ts'
@@ -28,6 +31,10 @@ const bench = async () => {
   await made.mount(jobTools)
   await made.mount(todoTools({ allowParallelInProgress: true }))
   await made.mount(questionTools)
+  const web: Partial<Web> = { searchers: () => [{ name: 'brave', host: 'b' }], isFetchOn: () => true, timeoutMs: () => 60_000, onDidChange: () => () => undefined }
+  made.ctx.provide('web', web as Web)
+  made.ctx.provide('permissions', { declare: () => () => undefined } as Partial<Permissions> as Permissions)
+  await made.mount(webTools)
   return made
 }
 
@@ -52,6 +59,8 @@ it('declares every tool with exactly the arguments of the catalogue, and our opt
     read_image: ['file_path'],
     str_replace_editor: ['command', 'path', 'file_text?', 'old_str?', 'new_str?', 'insert_line?', 'view_range?'],
     todo_write: ['todos'],
+    web_fetch: ['url', 'offset?', 'limit?', 'whole_page?'],
+    web_search: ['queries'],
     write: ['file_path', 'content'],
   })
 })

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createNodeHttp, type NodeHttpOptions } from '../../../../extension/platform/node/http.ts'
+import { createNodeHttp, usesProxy, type NodeHttpOptions } from '../../../../extension/platform/node/http.ts'
 import { createOwnCertificates } from '../../../support/own-certificates.ts'
 import { startProxyServer } from '../../../support/proxy-server.ts'
 
@@ -123,5 +123,26 @@ describe('a certificate', () => {
     const trusting = createNodeHttp({ environment, extraCertificates: [own?.root ?? ''] })
     expect(await (await trusting.fetch(url)).text()).toBe('GET /a  ')
     expect(proxy.asked).toHaveLength(2)
+  })
+})
+
+describe('whether a proxy stands between', () => {
+  const environment = { HTTPS_PROXY: 'http://proxy.test:8080', NO_PROXY: 'corp.test, .inner.test,*.star.test,port.test:8443' }
+  it.each<[string, boolean]>([
+    ['https://example.com/', true],
+    ['http://example.com/', false],
+    ['https://corp.test/', false],
+    ['https://a.corp.test/', false],
+    ['https://notcorp.test/', true],
+    ['https://a.inner.test/', false],
+    ['https://a.star.test/', false],
+    ['https://port.test:8443/', false],
+    ['https://localhost/', false],
+    ['https://127.0.0.1/', false],
+  ])('%s: %s', (url, expected) => expect(usesProxy(new URL(url), { environment })).toBe(expected))
+  it('is as the settings say before the environment', () => {
+    const settings = (name: string) => (name === 'http.proxy' ? 'http://proxy.test' : ['a.test'])
+    expect(['http://b.test/', 'http://a.test/'].map((url) => usesProxy(new URL(url), { environment: {}, settings }))).toEqual([true, false])
+    expect(usesProxy(new URL('https://b.test'), { environment: { ...environment, NO_PROXY: '*' } })).toBe(false)
   })
 })

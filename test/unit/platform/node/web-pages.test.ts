@@ -180,6 +180,17 @@ describe('redirects', () => {
     await expect(load('/')).rejects.toEqual(coded('WEB_REDIRECT_BLOCKED', words))
     expect(seen).toHaveLength(1)
   })
+  it('to https at the same host are followed', async () => {
+    const asked: string[] = []
+    const fetchIt = (url: string | URL | Request) => {
+      const address = url instanceof Request ? url.url : String(url)
+      asked.push(address)
+      return Promise.resolve(address.startsWith('https') ? new Response('safe', { headers: { 'content-type': 'text/plain' } }) : new Response(null, { status: 301, headers: { location: 'https://example.com/a' } }))
+    }
+    const pages = pagesWith({ resolve: () => Promise.resolve(['93.184.215.14']), proxyFor: () => ({ fetch: fetchIt }) })
+    const page = await pages.load({ url: 'http://example.com/a', allowedPrivateHosts: [], maxBytes: 99, maxRedirects: 5, timeoutMs: 9_000, signal: new AbortController().signal })
+    expect([page.text, asked]).toEqual(['safe', ['http://example.com/a', 'https://example.com/a']])
+  })
   it('without a target are an answer like any other', async () => {
     const { load } = await start((_request, response) => send(response, 'choose', { type: 'text/plain', status: 302 }))
     expect(await load('/')).toMatchObject({ statusCode: 302, text: 'choose' })
