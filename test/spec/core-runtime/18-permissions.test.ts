@@ -195,13 +195,13 @@ describe('rules', () => {
       const always = request.details?.always?.find(({ label }) => label.includes('until the session ends'))
       return { outcome: 'allowed-once', ...(always && { rule: always.rule }) }
     })
-    await result(...run('npm pack'))
-    await result(...run('npm pack'))
+    await result(...run('make pack'))
+    await result(...run('make pack'))
     expect(asked.length).toBe(1)
     const [rule] = ctx.permissions.rules(agent.id)
     if (rule === undefined) throw new Error('the rule is missing')
     await ctx.permissions.revoke(rule)
-    await result(...run('npm pack'))
+    await result(...run('make pack'))
     expect(asked.length).toBe(2)
   })
   it('that deny a path hold for a search above it', async () => {

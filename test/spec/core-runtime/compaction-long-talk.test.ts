@@ -5,6 +5,7 @@ import type { SessionEvent } from '../../../extension/core/log/event.ts'
 import type { Message } from '../../../extension/core/log/message.ts'
 import type { ModelAdapter, ModelRequest, StreamChunk } from '../../../extension/core/model/contract.ts'
 import { estimateRequestTokens } from '../../../extension/core/model/token-estimate.ts'
+import { createMemoryEventStore } from '../../support/memory-event-store.ts'
 import { runCount } from '../../support/run-count.ts'
 import { callParts, createScriptedAdapter, failWith, textParts } from '../../support/scripted-adapter.ts'
 import { wholeApplication, type WholeApplication } from '../../support/whole-application.ts'
@@ -71,6 +72,8 @@ describe('a talk of many steps with a model of 64 000 tokens', () => {
   it('always fits, keeps the goal and the last ten reads, and shrinks with each compaction', { timeout: 240_000 }, async () => {
     application = await wholeApplication({
       settings: { 'model.provider': 'scripted', 'model.name': 'm1', 'agent.maxStepsPerTurn': 0 },
+      // What is tested is what the model is shown; waiting for a disk would take most of the time.
+      alter: (world) => ({ ...world, events: createMemoryEventStore() }),
     })
     for (let index = 0; index < files; index++) {
       const line = `Line of part ${index}, `.padEnd(20 + 8 * (index % 12), 'x')

@@ -4,6 +4,7 @@ import type { EventDraft, SessionEvent } from '../../../../extension/core/log/ev
 import type { Session } from '../../../../extension/core/session/session.ts'
 import { brokenRules } from '../../../support/log-rules.ts'
 import { createMemoryDisk, createMemoryEventStore, type MemoryDisk } from '../../../support/memory-event-store.ts'
+import { runCount } from '../../../support/run-count.ts'
 import { createSessionRig } from '../../../support/session-rig.ts'
 import { answer, call, prompt, result, stepEnd, stepStart, textDelta, turnEnd, turnStart, wholeTurn } from '../../../support/session-talk.ts'
 
@@ -110,7 +111,7 @@ describe('a log that is cut at any byte', () => {
     const headerEnd = text.indexOf('\n')
     const cut = createMemoryDisk()
     const { sessions } = await windowOn(cut)
-    for (let size = 0; size < text.length; size++) {
+    for (let size = 0; size < text.length; size += runCount({ full: 1, desk: 5 })) {
       cut.logs.set('s', { text: text.slice(0, size), cuts: new Map(), note: null, modifiedAt: 0, lease: null })
       if (size < headerEnd) {
         await expect(sessions.open('s')).rejects.toMatchObject({ code: 'UNREADABLE' })
