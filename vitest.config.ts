@@ -18,7 +18,7 @@ export default defineConfig({
           environment: 'node',
           // Modules keep no state, so files can share one worker; starting one for each costs more than the tests.
           isolate: false,
-          include: ['test/{unit,contract,golden,spec,architecture}/**/*.test.{ts,tsx}'],
+          include: ['test/{unit,contract,spec,architecture}/**/*.test.{ts,tsx}'],
         },
       },
       {
