@@ -102,7 +102,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
       source: world.settings,
       logger,
       builtIn: [createScriptedTour({ clock }), ...adapters],
-      modelFile: { files, path: `${machine.homeFolder}/.bosun/models.json` },
+      modelFile: { files, path: `${machine.userFolder}/models.json` },
       createAdapter: (config) =>
         createProviderAdapter({
           config, http: world.http, secrets: world.secrets, clock, logger, idleTimeoutMs: setting('llmIdleTimeoutMs'),
@@ -148,7 +148,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
 
     hooksPlugin({ files, processes, clock, machine, workspace, logger, logPath: (sessionId) => blobs.spillFolder(sessionId).replace(/[\\/]spill$/, '/events.jsonl') }),
     hooksCommand,
-    createPresetsPlugin({ kernel, workspace, stored: { files, userFolder: `${machine.homeFolder}/.bosun/presets` } }),
+    createPresetsPlugin({ kernel, workspace, stored: { files, userFolder: `${machine.userFolder}/presets` } }),
     createRetryPlugin({ clock, machine }),
     createModelRoutesPlugin({ logger }),
     unreadableCalls,

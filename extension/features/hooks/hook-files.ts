@@ -8,14 +8,14 @@ const maxBytes = 1024 * 1024
 
 export interface HookFileNeeds {
   readonly files: Pick<FileSystem, 'resolve' | 'readText'>
-  readonly machine: Pick<Machine, 'homeFolder' | 'sha256'>
+  readonly machine: Pick<Machine, 'homeFolder' | 'userFolder' | 'sha256'>
 }
 
-/** Where configurations stand: the person's first, then the project's. */
-const places: readonly { readonly dialect: HookDialect; readonly user: string; readonly project: readonly string[] }[] = [
-  { dialect: 'claude', user: '.claude/settings.json', project: ['.claude/settings.json', '.claude/settings.local.json'] },
-  { dialect: 'codex', user: '.codex/hooks.json', project: ['.codex/hooks.json'] },
-  { dialect: 'bosun', user: '.bosun/hooks.json', project: ['.bosun/hooks.json'] },
+/** Where configurations stand: the person's first, below the home folder or Bosun's own, then the project's. */
+const places: readonly { readonly dialect: HookDialect; readonly user: readonly [folder: 'homeFolder' | 'userFolder', name: string]; readonly project: readonly string[] }[] = [
+  { dialect: 'claude', user: ['homeFolder', '.claude/settings.json'], project: ['.claude/settings.json', '.claude/settings.local.json'] },
+  { dialect: 'codex', user: ['homeFolder', '.codex/hooks.json'], project: ['.codex/hooks.json'] },
+  { dialect: 'bosun', user: ['userFolder', 'hooks.json'], project: ['.bosun/hooks.json'] },
 ]
 
 /** The names of all files that may hold hooks, to watch them. */
@@ -29,7 +29,7 @@ export const hookFileNames: readonly string[] = ['settings.json', 'settings.loca
 export async function readHookFiles(needs: HookFileNeeds, cwd: string, options: { readonly dialects: readonly HookDialect[]; readonly isTrusted: boolean }): Promise<readonly HookFile[]> {
   const wanted = places.filter(({ dialect }) => options.dialects.includes(dialect))
   const paths = [
-    ...wanted.map(({ dialect, user }) => ({ dialect, path: `${needs.machine.homeFolder}/${user}` })),
+    ...wanted.map(({ dialect, user: [folder, name] }) => ({ dialect, path: `${needs.machine[folder]}/${name}` })),
     ...(options.isTrusted ? wanted.flatMap(({ dialect, project }) => project.map((path) => ({ dialect, path: `${cwd}/${path}` }))) : []),
   ]
   // A folder that is the home folder has one file under both names.

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { EditorModelError, type EditorModelErrorCode } from '../../../extension/capabilities/editor-models.ts'
 import type { EventType, SessionEvent } from '../../../extension/core/log/event.ts'
@@ -286,6 +288,19 @@ describe('16.3 the dictionary of providers', () => {
     agent.followup(prompt('again'))
     await agent.whenIdle()
     expect(endOf(agent)).toEqual({ kind: 'completed' })
+  })
+  it('takes facts about models from models.json of Bosun’s own folder, wherever that is', async () => {
+    const whole = await wholeApplication({
+      alter: (world) => {
+        const userFolder = join(world.machine.tempFolder, 'own')
+        mkdirSync(userFolder, { recursive: true })
+        writeFileSync(join(userFolder, 'models.json'), '{"deepseek-v4-pro": {"contextWindow": 4321}}')
+        return { ...world, machine: { ...world.machine, userFolder } }
+      },
+    })
+    applications.push(whole)
+    // The file is read beside the start.
+    await expect.poll(() => whole.ctx.models.get('deepseek-official')?.resolveModel('deepseek-v4-pro')).toMatchObject({ contextWindow: 4321 })
   })
   it('can list the models of an address', async () => {
     const { application, server: asked } = await served({ parts: [{ text: 'ok' }] })

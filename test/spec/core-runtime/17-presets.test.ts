@@ -13,7 +13,7 @@ beforeEach(async () => {
   application = await wholeApplication({
     alter: (world: Capabilities) => {
       home = join(world.machine.tempFolder, 'home')
-      return { ...world, machine: { ...world.machine, homeFolder: home }, workspace: { ...world.workspace, isTrusted: () => isTrusted } }
+      return { ...world, machine: { ...world.machine, homeFolder: home, userFolder: join(home, 'own') }, workspace: { ...world.workspace, isTrusted: () => isTrusted } }
     },
   })
 })
@@ -25,7 +25,7 @@ const listed = async () => {
   return Object.fromEntries(presets().list().map(({ id, root, problem }) => [`${root} ${id}`, problem ?? 'ok']))
 }
 async function keep(where: 'user' | 'workspace', id: string, content: unknown): Promise<string> {
-  const folder = where === 'user' ? join(home, '.bosun/presets') : join(application.folder, '.bosun/presets')
+  const folder = where === 'user' ? join(home, 'own/presets') : join(application.folder, '.bosun/presets')
   await mkdir(folder, { recursive: true })
   const path = join(folder, `${id}.preset.json`)
   await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content))
@@ -104,7 +104,7 @@ describe('files of presets', () => {
     await expect(agentOf(id)).rejects.toMatchObject({ code: 'PRESET_BROKEN' })
   })
   it('that are a folder are listed with the reason', async () => {
-    await mkdir(join(home, '.bosun/presets/dir.preset.json'), { recursive: true })
+    await mkdir(join(home, 'own/presets/dir.preset.json'), { recursive: true })
     expect((await listed())['user dir']).toMatch(/folder/)
   })
 })
@@ -135,7 +135,7 @@ describe('a generation', () => {
 describe('a copy', () => {
   it('is the person’s own, without name and order, and works at once', async () => {
     const path = await presets().copy('ask', 'my-ask')
-    expect(path).toBe(join(home, '.bosun/presets/my-ask.preset.json'))
+    expect(path).toBe(join(home, 'own/presets/my-ask.preset.json'))
     const content = JSON.parse(await readFile(path, 'utf8')) as { readonly tools: readonly string[] }
     expect(content).not.toHaveProperty('name')
     expect(content).not.toHaveProperty('order')

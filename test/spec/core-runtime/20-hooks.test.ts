@@ -19,7 +19,7 @@ beforeEach(async () => {
     settings: { 'model.provider': 'scripted', 'model.name': 'm1', 'titles.enabled': false, 'hooks.sources': ['claude', 'codex', 'bosun'], 'permissions.rules': [{ tool: 'bash', match: 'echo *', decision: 'allow' }] },
     alter: (world) => {
       home = join(world.machine.tempFolder, 'home')
-      return { ...world, machine: { ...world.machine, homeFolder: home }, workspace: { ...world.workspace, isTrusted: () => isTrusted } }
+      return { ...world, machine: { ...world.machine, homeFolder: home, userFolder: join(home, 'own') }, workspace: { ...world.workspace, isTrusted: () => isTrusted } }
     },
   })
   adapter = createScriptedAdapter()
@@ -319,7 +319,7 @@ describe('a configuration', () => {
     expect(await application.ctx.hooks.dryRun(application.folder, { point: 'PreToolUse', subject: 'bash' })).toMatchObject([{ dialect: 'codex', state: 'waits' }])
   })
   it('runs the person’s hooks before the project’s', async () => {
-    await keep(join(home, '.bosun/hooks.json'), configText({ Stop: [{ run: 'echo mine' }] }))
+    await keep(join(home, 'own/hooks.json'), configText({ Stop: [{ run: 'echo mine' }] }))
     await keep(inProject('.claude/settings.local.json'), configText({ Stop: [{ run: 'echo local' }] }))
     const steps = await application.ctx.hooks.dryRun(application.folder, { point: 'Stop' })
     expect(steps.map(({ command }) => command)).toEqual(['echo mine', 'echo local'])
