@@ -18,12 +18,15 @@ export function UsageButton({ session }: { readonly session: SessionView }) {
   const paid = cost?.amount == null ? null : `${formatDollars(cost.amount)}${cost.isWhole ? '' : '+'}`
   const used = paid === null ? t('{0} tokens used', formatNumber(tokens)) : t('{0} so far', cost?.words ?? '')
   const title = percent === null ? used : t('Context {0}% full, {1}', percent, used)
+  const shown = paid ?? formatTokens(tokens)
+  // Who speaks to the editor says what stands there, so the name holds it as it stands; the words come as its description.
+  const what = paid === null ? (percent === null ? 'Tokens: {0}' : 'Context and tokens: {0}') : percent === null ? 'Cost: {0}' : 'Context and cost: {0}'
   return (
     <MenuAnchor isWide>
-      <button type="button" class={isNear ? 'usage is-near' : 'usage'} title={title} aria-label={title} aria-haspopup="dialog" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
+      <button type="button" class={isNear ? 'usage is-near' : 'usage'} title={title} aria-label={t(what, percent === null ? shown : `${percent}% ${shown}`)} aria-haspopup="dialog" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
         {contextShare !== null && <ContextRing share={contextShare} />}
         {percent !== null && <span class="usage-percent">{percent}%</span>}
-        <span class="usage-paid">{paid ?? formatTokens(tokens)}</span>
+        <span class="usage-paid">{shown}</span>
       </button>
       {isOpen.value && (
         <Bubble label={t('What is in the window, and what was used')} onClose={() => (isOpen.value = false)}>

@@ -30,8 +30,19 @@ const lines = () => [...place.querySelectorAll('tr')].map((row) => [...row.query
 describe('the ring and what was paid', () => {
   it('say both in words to a reader', async () => {
     await show()
-    expect([button().getAttribute('aria-label'), button().textContent, button().getAttribute('aria-expanded')]).toEqual(['Context 34% full, $0.50 so far', '34%$0.50', 'false'])
+    expect([button().title, button().textContent, button().getAttribute('aria-expanded')]).toEqual(['Context 34% full, $0.50 so far', '34%$0.50', 'false'])
   })
+
+  for (const [case_, more, name] of [
+    ['share and money', {}, 'Context and cost: 34% $0.50'],
+    ['share and tokens', { cost: null, usage: { ...session.usage, inputTokens: 1_000 } }, 'Context and tokens: 34% 1k'],
+    ['money alone', { contextShare: null }, 'Cost: $0.50'],
+  ] satisfies [string, Partial<SessionView>, string][]) {
+    it(`are called by what stands there: ${case_}`, async () => {
+      await show(more)
+      expect(button().getAttribute('aria-label')).toBe(name)
+    })
+  }
 
   it('never show a part of a sum as the whole', async () => {
     await show({ cost: { ...session.cost!, isWhole: false, words: 'at least $0.50' } })
