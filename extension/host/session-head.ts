@@ -32,12 +32,13 @@ export class SessionHead {
           }
     this.#chat.model.set('session', view)
     const model = this.#chat.model.get('composer').model
-    const isRunning = this.#chat.services.agents.list().some(({ status }) => status === 'running')
+    const running = this.#chat.services.agents.list().filter(({ status }) => status === 'running').length
     this.#chat.world.editor.setStatus(
       statusOf(
         {
-          state: waiting > 0 ? 'waiting' : isRunning ? 'running' : 'idle',
+          state: waiting > 0 ? 'waiting' : running > 0 ? 'running' : 'idle',
           waiting,
+          running,
           model: model?.label ?? null,
           isScripted: model?.isScripted ?? false,
           contextShare: view?.contextShare ?? null,
