@@ -30,7 +30,8 @@ export class ChatConfiguration {
   hooksWait(count: number): void {
     if (count === 0) return this.#chat.notices.close('hooks')
     const { t } = this.#chat.world.l10n
-    this.#chat.notice('hooks', 'info', t('{count} commands of agent configurations here wait for your consent and do not run.', { count }), [
+    const text = count === 1 ? t('A command of an agent configuration here waits for your consent and does not run.') : t('{count} commands of agent configurations here wait for your consent and do not run.', { count })
+    this.#chat.notice('hooks', 'info', text, [
       { id: 'review', label: t('Review…'), run: () => this.reviewHooks() },
     ])
   }

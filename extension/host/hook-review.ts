@@ -19,7 +19,7 @@ export function createHookReview({ hooks, editor, l10n }: Parts) {
       if (waiting.length === 0) return false
       const count = waiting.reduce((sum, file) => sum + file.hooks.length, 0)
       const isSure = await editor.confirm({
-        text: l10n.t('Let {count} commands run at moments of a session?', { count }),
+        text: count === 1 ? l10n.t('Let this command run at moments of a session?') : l10n.t('Let {count} commands run at moments of a session?', { count }),
         detail: waiting.flatMap(({ path, hooks: all }) => [path, ...all.map(({ point, command }) => `    ${point}: ${command}`)]).join('\n'),
         yes: l10n.t('Let Them Run'),
       })

@@ -9,6 +9,7 @@ import { checkConnection, lacksKey, listChoices } from '../core/model/model-choi
 import type { Settings } from '../core/settings/settings.ts'
 import { settings as specs } from '../core/settings/specs.ts'
 import type { ModelChoiceView } from '../protocol/view-state.ts'
+import { tokensText } from './usage-view.ts'
 
 interface Parts {
   readonly models: Pick<ModelRegistry, 'get' | 'list'>
@@ -219,7 +220,7 @@ export class ModelChooser {
   #detailOf(adapter: ModelAdapter, model: ModelInfo, needsKey: boolean): string {
     const { t } = this.#parts.l10n
     if (adapter.provider.isScripted === true) return t('A written script, not a model')
-    const size = t('{tokens} k tokens', { tokens: Math.round(model.contextWindow / 1000) })
+    const size = t('{tokens} tokens', { tokens: tokensText(model.contextWindow) })
     return needsKey ? t('{size} · needs an API key', { size }) : size
   }
 

@@ -139,7 +139,7 @@ export class SessionActions {
     const archives = this.#parts.services.sessionArchives
     const plan = await archives.plan(sessionId)
     const others = plan.sessionIds.length - 1
-    const scope = others === 0 ? t('The log and its images.') : t('The log and its images, and {count} sessions that came out of it.', { count: others })
+    const scope = others === 0 ? t('The log and its images.') : others === 1 ? t('The log and its images, and a session that came out of it.') : t('The log and its images, and {count} sessions that came out of it.', { count: others })
     const form = await editor.pick({
       title: t('Export the session'),
       items: [

@@ -1,4 +1,5 @@
 import type { Undo } from '../base/undo.ts'
+import type { Localization } from '../capabilities/localization.ts'
 import type { SessionSummary } from '../core/session/session.ts'
 import type { SessionListItem } from '../protocol/view-state.ts'
 import type { ChatState } from './chat-state.ts'
@@ -78,7 +79,7 @@ export class SessionList {
       text: l10n.t('Delete “{title}”?', { title }),
       detail: [
         l10n.t('Its conversation, attachments and kept output go for good. Your files stay as they are.'),
-        ...(forks.length === 0 ? [] : [l10n.t('{count} sessions were forked from it: they stay, but long output that they refer to goes.', { count: forks.length })]),
+        ...(forks.length === 0 ? [] : [forkWords(forks.length, l10n)]),
       ].join(' '),
       yes: l10n.t('Delete'),
     })
@@ -96,3 +97,8 @@ export class SessionList {
     return { id, title, updatedAt, state: problem === undefined ? this.#chat.stateOf(id) : 'broken', problem: problem ?? null, isArchived, forkedFrom: lineage }
   }
 }
+
+const forkWords = (count: number, { t }: Localization): string =>
+  count === 1
+    ? t('A session was forked from it: it stays, but long output that it refers to goes.')
+    : t('{count} sessions were forked from it: they stay, but long output that they refer to goes.', { count })

@@ -93,7 +93,8 @@ function partName(part: WindowPartView['part'], t: Localization['t']): string {
   }
 }
 
-const tokensText = (tokens: number) => (tokens < 1_000 ? String(tokens) : tokens < 999_500 ? `${Math.round(tokens / 100) / 10}k` : `${Math.round(tokens / 100_000) / 10}M`)
+/** `1234567` in a word: `1.2M`. */
+export const tokensText = (tokens: number) => (tokens < 1_000 ? String(tokens) : tokens < 999_500 ? `${Math.round(tokens / 100) / 10}k` : `${Math.round(tokens / 100_000) / 10}M`)
 
 function minus(sum: CostSum, own: CostSum): CostSum {
   return Object.fromEntries(Object.keys(noCost).map((key) => [key, sum[key as keyof CostSum] - own[key as keyof CostSum]])) as CostSum

@@ -30,6 +30,45 @@ const running = { session: { ...baseState.session!, status: 'running' as const }
 const message = () => chat.page.getByRole('textbox', { name: 'Message' })
 const settled = () => chat.page.waitForTimeout(150)
 
+describe('in little room', () => {
+  const lines = (count: number) => Array.from({ length: count }, (_, line) => `line ${line + 1} of a file that is to be written`).join('\n')
+  const approval = {
+    id: 'a1',
+    callId: null,
+    tool: 'write',
+    effect: 'Write `tour.md`',
+    why: 'No rule of yours allows changing this file.',
+    card: { card: 'diff' as const, title: 'tour.md', diffs: [{ path: 'tour.md', oldText: null, newText: lines(30) }] },
+    always: ['Always'],
+    who: null,
+    editable: lines(6),
+  }
+  const notice = (id: string) => ({ id, level: 'warning' as const, text: 'The provider "loopback" in bosun.providers does not count: models.scripted has no field "window". Correct it or take it out; the others work.', actions: [{ id: 'open', label: 'Open the settings' }] })
+  const crowded = { ...running, approvals: [approval], notices: [notice('n1'), notice('n2'), notice('n3')], tasks: [{ content: 'x', status: 'pending' as const }], composer: { ...baseState.composer, canSend: false, blockedBy: 'This model reads text only. Choose a model that reads images, or send the message without them.' } }
+  const rect = async (selector: string) => (await chat.page.locator(selector).boundingBox())!
+
+  for (const height of [700, 480]) {
+    test(`what asks keeps its buttons, over the composer and over nothing else, ${height} px high`, async () => {
+      await chat.page.setViewportSize({ width: 300, height })
+      await show([prompt('a')], crowded)
+      const [dock, buttons, composer, quiet] = await Promise.all([rect('.approvals'), rect('.approvals .buttons'), rect('.composer'), rect('.bottom-quiet')])
+      assert.ok(buttons.y + buttons.height <= dock.y + dock.height, `the buttons end at ${buttons.y + buttons.height}, the dock at ${dock.y + dock.height}`)
+      assert.ok(dock.y + dock.height <= composer.y && quiet.y + quiet.height <= dock.y)
+      assert.ok(composer.y + composer.height <= height)
+      await chat.page.getByRole('button', { name: 'Always allow…' }).click()
+      await chat.page.getByRole('menuitem', { name: 'Always' }).click()
+      assert.deepEqual(await postedOf('approval'), [{ type: 'approval', id: 'a1', answer: 'allow', always: 0 }])
+    })
+  }
+
+  test('a text to change before it is allowed shows its lines', async () => {
+    await show([prompt('a')], { ...running, approvals: [approval] })
+    await chat.page.getByRole('button', { name: 'Edit…' }).click()
+    const box = chat.page.getByRole('textbox', { name: 'What will be run or written' })
+    assert.ok(await box.evaluate((element) => element.scrollHeight - element.clientHeight < 4 && element.clientHeight > 80))
+  })
+})
+
 describe('the doors', () => {
   test('have their roles and names', async () => {
     await show([prompt('a'), text('b'), tool('bash', { card: 'terminal', title: 'ls' }, { card: 'terminal', exitCode: 0 })], {

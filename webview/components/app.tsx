@@ -54,9 +54,11 @@ function Chat() {
           <main class="main">
             <Conversation />
             <div class="bottom">
-              <Notices />
-              <QueueDock />
-              <TasksDock />
+              <div class="bottom-quiet">
+                <Notices />
+                <QueueDock />
+                <TasksDock />
+              </div>
               <QuestionsDock />
               <ApprovalsDock />
               <StopByEscape />

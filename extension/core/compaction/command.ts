@@ -10,7 +10,7 @@ export const compactCommand: Plugin = {
   apply(ctx) {
     ctx.commands.register({
       name: 'compact',
-      description: 'Replace the older part of this conversation by a summary, to make room',
+      description: 'Replace the older part of this conversation by a summary, to make room.',
       needsIdle: true,
       run: async ({ agent, commandId, signal }) => said(await ctx.compaction.compact(agent, { sourceCommandId: commandId, signal })),
     })

@@ -15,7 +15,7 @@ export function costCommand({ now }: { readonly now: () => number }): Plugin {
     apply(ctx) {
       ctx.commands.register({
         name: 'cost',
-        description: 'Say what this conversation used and cost, and why the cache was missed',
+        description: 'Say what this conversation used and cost, and why the cache was missed.',
         run: async ({ agent }) => ({ text: await costText(agent.session, { costs: ctx.costs, budgets: ctx.budgets, now: now() }) }),
       })
     },

@@ -11,7 +11,7 @@ export function permissionCommand(permissions: Permissions): Plugin {
     apply(ctx) {
       ctx.commands.register({
         name: 'permission',
-        description: 'Say what this session may do, or change it',
+        description: 'Say what this session may do, or change it.',
         input: { hint: 'read-only, workspace-write or danger-full-access' },
         run({ agent, args }) {
           if (args === '') return { text: report(permissions, agent.id) }

@@ -10,7 +10,7 @@ export const hooksCommand: Plugin = {
   apply(ctx) {
     ctx.commands.register({
       name: 'hooks',
-      description: 'List the hooks, or say what would run: /hooks PreToolUse bash',
+      description: 'List the hooks, or say what would run: /hooks PreToolUse bash.',
       input: { hint: 'moment and tool (optional)' },
       async run({ agent, args }) {
         const cwd = agent.session.header.cwd ?? ''

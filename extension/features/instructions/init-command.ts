@@ -10,7 +10,7 @@ export function initCommandPlugin({ machine }: { readonly machine: Pick<Machine,
     apply(ctx) {
       ctx.commands.register({
         name: 'init',
-        description: 'Write an AGENTS.md: what an agent must know of this project',
+        description: 'Write an AGENTS.md: what an agent must know of this project.',
         input: { hint: 'what matters to you (optional)' },
         run({ agent, args }) {
           const wish = args === '' ? '' : `\n\nWhat matters to me: ${args}`

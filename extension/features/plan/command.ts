@@ -11,7 +11,7 @@ export function planCommand({ plan, machine }: { readonly plan: Plan; readonly m
     apply(ctx) {
       ctx.commands.register({
         name: 'plan',
-        description: 'Explore and plan, and change nothing until you agree; /plan off ends it',
+        description: 'Explore and plan, and change nothing until you agree; /plan off ends it.',
         input: { hint: 'what to plan, or off', allowsImages: true },
         run({ agent, args, images }) {
           if (args === 'off') {
