@@ -40,7 +40,7 @@ const store = createChatStore({ needSnapshot: actions.needSnapshot })
 const ui = createUiState(vscode, (work) => void setTimeout(work, SAVE_AFTER_MS))
 const announcements = createAnnouncements(store)
 const attaching = createAttaching({ fit: (bytes) => fitImage(bytes, decodeImage), attachImage: actions.attachImage, newId })
-const composer = createComposerModel({ store, ui, actions, newId, isAttaching: () => attaching.pending.value.length > 0, afterPause: debounced(DRAFT_AFTER_MS) })
+const composer = createComposerModel({ store, ui, actions, newId, isAttaching: () => attaching.pending.value.length > 0, onMoveOn: attaching.closeProblem, afterPause: debounced(DRAFT_AFTER_MS) })
 const completion = createCompletionMenu({ ask: actions.complete, newId })
 const app: App = {
   store,

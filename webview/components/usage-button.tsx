@@ -116,7 +116,7 @@ function UsageTable({ cost, usage }: { readonly cost: CostView | null; readonly 
           {cacheWrite > 0 && <UsageLine name={t('Read into the cache')} value={formatTokens(cacheWrite)} share={formatShare(cacheWrite, read)} />}
           <UsageLine name={t('Written')} value={formatTokens(outputTokens)} />
           {reasoning > 0 && <UsageLine name={t('Thought')} value={formatTokens(reasoning)} />}
-          <WordsLine name={t('Length')} words={`${plural(usage.turns, '{0} turn', '{0} turns')}, ${plural(usage.steps, '{0} step', '{0} steps')}`} />
+          <WordsLine name={t('Length')} words={[...(usage.turns > 0 ? [plural(usage.turns, '{0} turn', '{0} turns')] : []), plural(usage.steps, '{0} step', '{0} steps')].join(', ')} />
         </tbody>
       </table>
     </section>

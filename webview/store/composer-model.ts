@@ -37,11 +37,13 @@ interface Deps {
   readonly newId: () => string
   /** Something is on its way into the message: it waits for it. */
   readonly isAttaching?: () => boolean
+  /** The message was sent, or another session is shown: what was said of things beside the box is over. */
+  readonly onMoveOn?: () => void
   /** Runs `work` after a pause in typing; calling again starts the pause anew. */
   readonly afterPause: (work: () => void) => void
 }
 
-export function createComposerModel({ store, ui, actions, newId, isAttaching = () => false, afterPause }: Deps): ComposerModel {
+export function createComposerModel({ store, ui, actions, newId, isAttaching = () => false, onMoveOn = () => undefined, afterPause }: Deps): ComposerModel {
   const text = signal('')
   const editingQueued = signal<string | null>(null)
   const problem = signal<string | null>(null)
@@ -57,6 +59,8 @@ export function createComposerModel({ store, ui, actions, newId, isAttaching = (
       if (next === undefined || next === sessionId) return
       flushDraft()
       batch(() => {
+        // What a page that was just opened finds is said to it, not left behind.
+        if (sessionId !== undefined) onMoveOn()
         sessionId = next
         editingQueued.value = null
         problem.value = null
@@ -97,6 +101,7 @@ export function createComposerModel({ store, ui, actions, newId, isAttaching = (
           return
         }
         const id = newId()
+        onMoveOn()
         ui.addSending({ id, sessionId: sessionId ?? '', text: words })
         actions.send(id, words, target)
         type('')

@@ -59,6 +59,12 @@ describe('the ring and what was paid', () => {
     expect(button().classList.contains('is-near')).toBe(true)
   })
 
+  it('count no turns before the first has ended', async () => {
+    await show({ usage: { ...session.usage, turns: 0, steps: 3 } })
+    await open()
+    expect(lines()).toContain('Length 3 steps')
+  })
+
   it('are not there before anything was used', async () => {
     await show({ contextShare: null, window: null, cost: null, usage: { ...session.usage, inputTokens: 0, outputTokens: 0, cacheRead: 0, reasoning: 0 } })
     expect(place.textContent).toBe('')

@@ -12,11 +12,13 @@ let composer: ComposerModel
 let posted: ViewMessage[]
 let pause: () => void
 let isAttaching: boolean
+let movedOn: number
 let frame: number
 
 beforeEach(() => {
   posted = []
   isAttaching = false
+  movedOn = 0
   frame = 1
   pause = () => undefined
   store = createChatStore({ needSnapshot: () => undefined })
@@ -26,7 +28,7 @@ beforeEach(() => {
 
 function newComposer(): ComposerModel {
   let counter = 0
-  return createComposerModel({ store, ui, actions: createChatActions((message) => posted.push(message)), newId: () => `m${(counter += 1)}`, isAttaching: () => isAttaching, afterPause: (work) => (pause = work) })
+  return createComposerModel({ store, ui, actions: createChatActions((message) => posted.push(message)), newId: () => `m${(counter += 1)}`, isAttaching: () => isAttaching, onMoveOn: () => void (movedOn += 1), afterPause: (work) => (pause = work) })
 }
 
 const show = (state = viewState([promptRow('a', 'the first words')])) => store.apply([snapshot(frame, state)])
@@ -48,6 +50,16 @@ describe('sending', () => {
     withAttached('image')
     composer.submit('next-turn')
     expect(posted.filter(({ type }) => type === 'send')).toEqual([{ type: 'send', id: 'm1', text: '', target: 'next-turn' }])
+  })
+
+  it('says that what was said beside the box is over, as another session does', () => {
+    const seen = [movedOn]
+    composer.type('do it')
+    seen.push(movedOn)
+    composer.submit('next-turn')
+    seen.push(movedOn)
+    show(viewState([], { session: { ...viewState([]).session!, id: 'other' } }))
+    expect([...seen, movedOn]).toEqual([0, 0, 1, 2])
   })
 
   it('waits for an image that is on its way', () => {
