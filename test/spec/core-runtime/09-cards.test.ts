@@ -68,6 +68,24 @@ const rows: readonly Row[] = [
     bare: { card: 'generic', title: 'Edit a', content: said }, failed: { card: 'generic', title: 'Edit a', content: said },
   },
   {
+    tool: 'read_image', args: { file_path: 'a.png' },
+    pending: { card: 'generic', title: 'Read image a.png', kind: 'read', subject: 'a.png', locations: [{ path: 'a.png' }] },
+    completed: { card: 'generic', title: 'Read image a.png', content: [] }, bare: { card: 'generic', title: 'Read image a.png', content: [] }, failed: { card: 'generic', title: 'Read image a.png', content: said },
+  },
+  {
+    tool: 'str_replace_editor', args: { command: 'view', path: 'a', view_range: [3, 5] },
+    pending: { card: 'generic', title: 'View a', kind: 'read', subject: 'a', locations: [{ path: 'a', line: 3 }] }, completed: null, bare: null, failed: null,
+  },
+  {
+    tool: 'str_replace_editor', args: { command: 'str_replace', path: 'a', old_str: 'b', new_str: 'c' },
+    pending: { card: 'diff', title: 'Edit a', diffs: [{ path: 'a', oldText: 'b', newText: 'c' }], locations: [{ path: 'a' }] }, completed: null, bare: null, failed: null,
+  },
+  {
+    tool: 'web_fetch', args: { url: 'https://a.test/x' }, meta: { url: 'https://a.test/x', statusCode: 200, truncated: false },
+    pending: { card: 'generic', title: 'Fetch https://a.test/x', kind: 'fetch', subject: 'https://a.test/x' },
+    completed: { card: 'web', kind: 'fetch', url: 'https://a.test/x', statusCode: 200, truncated: false }, bare: null, failed: { card: 'generic', content: said },
+  },
+  {
     tool: 'glob', args: { pattern: '*.ts', path: 'src' }, meta: { paths: ['src/a.ts'], total: 3, truncated: true },
     pending: { card: 'generic', title: 'Find *.ts in src', kind: 'search', subject: '*.ts in src' },
     completed: { card: 'search', shape: 'paths', paths: ['src/a.ts'], total: 3, truncated: true }, bare: null, failed: { card: 'generic', content: said },
@@ -247,7 +265,7 @@ it('presenters reach for nothing but what they are given', async () => {
   const { globSync } = await import('node:fs')
   const files = globSync('**/*.card.ts', { cwd: folder })
   expect(files.length).toBeGreaterThan(7)
-  for (const file of files) expect(await readFile(join(folder, file), 'utf8'), file).not.toMatch(/\b(Date|Math\.random|performance|process|fetch|await|async|new Intl|toLocale\w+|globalThis)\b/)
+  for (const file of files) expect(await readFile(join(folder, file), 'utf8'), file).not.toMatch(/\b(Date|Math\.random|performance|process|fetch\(|await|async|new Intl|toLocale\w+|globalThis)\b/)
 })
 
 function deepFrozen(value: unknown): unknown {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { WorkspaceSnapshot } from '../../../extension/capabilities/workspace.ts'
 import type { Application, Capabilities } from '../../../extension/compose.ts'
 import type { Agent } from '../../../extension/core/session/agent.ts'
-import { fakeTool, prompt, textOf } from '../../support/loop-rig.ts'
+import { prompt, textOf } from '../../support/loop-rig.ts'
 import type { SettingValues } from '../../support/memory-settings.ts'
 import { callTools, createScriptedAdapter, sayText, type ScriptedAnswer } from '../../support/scripted-adapter.ts'
 import { wholeApplication, type WholeApplication } from '../../support/whole-application.ts'
@@ -266,7 +266,7 @@ describe('the runtime context', () => {
     expect(snapshots(agent)[0]).toContain('Git branch: topic')
   })
   it('is left out by a preset that wants none', async () => {
-    const { say, agent, system } = await start({ preset: 'minimal', prepare: (ctx) => void ctx.tools.register(fakeTool('str_replace_editor')) })
+    const { say, agent, system } = await start({ preset: 'minimal' })
     await say('hi')
     expect(snapshots(agent)).toEqual([])
     expect(system()).toMatch(/^You are a coding agent\./)

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { FileError, type FileSystem } from '../../../extension/capabilities/file-system.ts'
 import { instructionRig, type InstructionRig } from '../../support/instruction-rig.ts'
-import { fakeTool } from '../../support/loop-rig.ts'
 import { callTools, sayText } from '../../support/scripted-adapter.ts'
 
 /* Chapter 15.1: instruction files, through the application as it is shipped. */
@@ -86,7 +85,7 @@ describe('which files', () => {
     expect(await say('again')).toEqual([])
   })
   it('none for a preset without them, and the view says so', async () => {
-    const { say, report } = await start({ preset: 'minimal', tools: [fakeTool('str_replace_editor')], files: { 'AGENTS.md': 'x' } })
+    const { say, report } = await start({ preset: 'minimal', files: { 'AGENTS.md': 'x' } })
     expect(await say('hi')).toEqual([])
     expect(await report()).toMatchObject({ rows: [], note: 'The preset of this conversation reads no instruction files.' })
   })
