@@ -11,6 +11,7 @@ import { english, pauseWords } from './core/cost/words.ts'
 import type { PauseCause, TurnEndReason } from './core/log/event.ts'
 import type { UserMessage } from './core/log/message.ts'
 import type { Agent } from './core/session/agent.ts'
+import { MAX_ARCHIVE_BYTES } from './core/session/archive/import.ts'
 import type { ToolResult } from './core/tools/definition.ts'
 import { UnresolvedReference } from './features/references/service.ts'
 import { parseHeadlessArguments, USAGE, UsageError } from './headless-arguments.ts'
@@ -19,6 +20,7 @@ import { callIdOf, CALLS_PROVIDER, createCallsAdapter } from './headless-calls.t
 import { ReplayError, replayLog } from './headless-replay.ts'
 import { createHeadlessWorld } from './headless-world.ts'
 import { hasCode } from './platform/node/file-facts.ts'
+import { readPlainFile } from './platform/node/read-plain-file.ts'
 import { presentCall, presentResult } from './host/present-tool.ts'
 
 const EXIT = { completed: 0, failed: 1, usage: 2, interrupted: 130 } as const
@@ -217,10 +219,13 @@ async function writeNew(path: string, content: string | AsyncIterable<Uint8Array
 }
 
 async function importSession({ file, cwd, storage }: ImportCommand): Promise<number> {
+  const content = await readPlainFile(resolve(file), MAX_ARCHIVE_BYTES).catch((error: unknown) => {
+    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  })
   const world = await createHeadlessWorld({ cwd, storage, settings: {} })
   const application = compose(world)
   try {
-    print({ sessions: await application.ctx.sessionArchives.import(await readFile(resolve(file)), { cwd: world.cwd }) })
+    print({ sessions: await application.ctx.sessionArchives.import(content, { cwd: world.cwd }) })
     return EXIT.completed
   } finally {
     await application.dispose()

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, unlink, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -328,6 +328,16 @@ describe('an event store on the disk', () => {
     await expect(file.flush()).rejects.toMatchObject({ code: 'WRITE_FAILED', message: expect.stringContaining('took it over') })
     expect(isLost).toBe(true)
     expect(await readFile(log, 'utf8')).toBe('{"id":"a","version":0}\n{"n":0}\n')
+  })
+
+  it('says in words that a folder takes no lease, and leaves nothing of the attempt', async () => {
+    const { store, root, file } = await stored(1)
+    await file.close()
+    await mkdir(join(root, 'a', 'lease.json'))
+    const before = await readdir(join(root, 'a'))
+    await expect(store.open('a', 'write')).rejects.toMatchObject({ code: 'WRITE_FAILED', message: expect.stringContaining('cannot be written') })
+    await expect(store.remove('a')).rejects.toMatchObject({ code: 'WRITE_FAILED' })
+    expect(await readdir(join(root, 'a'))).toEqual(before)
   })
 
   it('keeps a lease alive by its heartbeat', async () => {

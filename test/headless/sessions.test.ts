@@ -84,5 +84,7 @@ describe('sessions as files', () => {
     expect(await runHeadless(['export', 'gone', '--out', out, '--storage', store])).toMatchObject({ code: 1, stderr: expect.stringContaining('no session "gone"') as string })
     writeFileSync(out, 'no archive')
     expect(await runHeadless(['import', out, '--cwd', work, '--storage', store])).toMatchObject({ code: 1, stderr: expect.stringContaining('no JSON object') as string })
+    expect(await runHeadless(['import', join(work, 'gone.zip'), '--cwd', work, '--storage', store])).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot be read') as string })
+    expect(await runHeadless(['import', '/dev/zero', '--cwd', work, '--storage', store])).toMatchObject({ code: 2, stderr: expect.stringContaining('not a file') as string })
   })
 })

@@ -51,7 +51,7 @@ export class NodeEventStore implements EventStore {
     const folder = this.#folderOf(id)
     if (typeof header === 'string') throw new EventStoreError('UNREADABLE', `${header} Its file was left as it is: ${this.#logOf(id)}`)
     if (access === 'read-only') return NodeEventFile.open({ id, folder, header, lease: null, writer: null })
-    const lease = await Lease.acquire(folder, this.#times)
+    const lease = await this.#lease(id)
     return NodeEventFile.open({ id, folder, header, ...(lease instanceof Lease ? { lease, writer: null } : { lease: null, writer: lease }) })
   }
 
@@ -88,7 +88,7 @@ export class NodeEventStore implements EventStore {
   async remove(id: string): Promise<void> {
     await this.#mustExist(id)
     const folder = this.#folderOf(id)
-    const lease = await Lease.acquire(folder, this.#times)
+    const lease = await this.#lease(id)
     if (!(lease instanceof Lease)) throw sessionBusy(id, lease)
     // Gone under its name at once. What a crash leaves of the rest is removed with the next session.
     await rename(folder, join(this.#root, `${gravePrefix}${id}-${randomBytes(6).toString('hex')}`))
@@ -115,6 +115,16 @@ export class NodeEventStore implements EventStore {
     } catch (error) {
       if (hasCode(error, 'ENOENT', 'ENOTDIR')) throw sessionNotFound(id)
       throw error
+    }
+  }
+
+  /** Errors: `WRITE_FAILED` when the folder takes no lease. */
+  async #lease(id: string): ReturnType<typeof Lease.acquire> {
+    try {
+      return await Lease.acquire(this.#folderOf(id), this.#times)
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new EventStoreError('WRITE_FAILED', `Session ${id} cannot be written: ${reason}. Its log was left as it is. Make room on the disk, or make the folder writable, then open the session again.`, { cause })
     }
   }
 

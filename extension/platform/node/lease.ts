@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { link, open, readFile, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises'
+import { link, open, readFile, rename, rm, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Undo } from '../../base/undo.ts'
@@ -109,8 +109,8 @@ export class Lease {
 /** Put the lease there, whole, unless there is one. */
 async function place(folder: string, content: LogWriter & { readonly token: string }): Promise<boolean> {
   const draft = join(folder, `.lease-${content.token}`)
-  await writeFile(draft, JSON.stringify(content), { mode: 0o600 })
   try {
+    await writeFile(draft, JSON.stringify(content), { mode: 0o600 })
     await link(draft, join(folder, leaseName))
     return true
   } catch (error) {
@@ -118,7 +118,7 @@ async function place(folder: string, content: LogWriter & { readonly token: stri
     if (!hasCode(error, 'EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP')) throw error
     return await placeWithoutLink(join(folder, leaseName), JSON.stringify(content))
   } finally {
-    await unlink(draft)
+    await rm(draft, { force: true })
   }
 }
 

@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { open, readFile, rename } from 'node:fs/promises'
+import { open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Emitter } from '../../base/emitter.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Secrets } from '../../capabilities/secrets.ts'
 import type { Environment } from './environment.ts'
 import { makeFolders } from './make-folders.ts'
+import { readPlainText } from './read-plain-file.ts'
+
+const maxFileBytes = 16 * 1024 * 1024
 
 export interface FileSecretsOptions {
   /** Holds `secrets.json`, readable by its owner alone. */
@@ -62,7 +65,7 @@ export function createFileSecrets({ folder, logger, environment = process.env }:
 }
 
 async function readSecrets(path: string): Promise<Readonly<Record<string, string>>> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const text = await readPlainText(path, maxFileBytes).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '{}'
     throw error
   })

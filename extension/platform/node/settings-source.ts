@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Emitter } from '../../base/emitter.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { SettingsSource } from '../../capabilities/settings-source.ts'
 import { makeFolders } from './make-folders.ts'
+import { readPlainText } from './read-plain-file.ts'
 
 export interface FileSettingsOptions {
   /** The person's settings, such as `~/.bosun/settings.json`; absent: none, and they cannot be set. */
@@ -15,6 +16,9 @@ export interface FileSettingsOptions {
   readonly overrides?: Readonly<Record<string, unknown>>
   readonly logger: Logger
 }
+
+/** Far beyond what anybody writes; a file of that size is something else. */
+const maxFileBytes = 16 * 1024 * 1024
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -61,7 +65,7 @@ export async function createFileSettings(options: FileSettingsOptions): Promise<
 async function readValues(path: string | undefined, logger: Logger): Promise<Values | null> {
   if (path === undefined) return {}
   try {
-    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
+    const value: unknown = JSON.parse(await readPlainText(path, maxFileBytes))
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('it is no JSON object')
     return Object.fromEntries(Object.entries(value).map(([key, one]) => [key.replace(/^bosun\./, ''), one]))
   } catch (error) {

@@ -1,7 +1,8 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFileSettings, type FileSettingsOptions } from '../../../../extension/platform/node/settings-source.ts'
 import { createRecordingLogger } from '../../../support/quiet-logger.ts'
 
@@ -56,4 +57,22 @@ it.each(['{"a": 1', '[1]', 'null'])('a file that holds %s counts as empty, is re
 it('cannot keep a setting without a file', async () => {
   const source = await createFileSettings({ logger: createRecordingLogger() })
   await expect(source.set('a', 1, 'user')).rejects.toThrow('no file for user settings')
+})
+
+describe.skipIf(process.platform === 'win32')('what stands in the place of a file', () => {
+  it.each<[string, (path: string) => unknown, string]>([
+    ['a pipe', (path) => execFileSync('mkfifo', [path]), 'it is a pipe or a device, not a file'],
+    ['a device without an end', (path) => symlink('/dev/zero', path), 'it is a pipe or a device, not a file'],
+    ['a folder', (path) => mkdir(path), 'it is a folder, not a file'],
+    ['a file of 10 GB', (path) => writeFile(path, '').then(() => truncate(path, 10 * 1024 ** 3)), 'more than the 16777216 that are read'],
+  ])('is not read when it is %s', async (_name, make, reason) => {
+    await make(join(folder, 'user.json'))
+    const { source, logger } = await setup({})
+    expect([source.get('agent.x'), logger.lines]).toEqual([undefined, [{ level: 'warn', message: expect.stringContaining(reason) as string }]])
+  })
+})
+
+it('reads over a byte order mark', async () => {
+  const { source } = await setup({ user: '\ufeff{"agent.x": 1}' })
+  expect(source.get('agent.x')).toBe(1)
 })
