@@ -240,6 +240,30 @@ describe.each(Object.values(serverWires) as readonly ServerWire[])('an adapter f
     })
   })
 
+  describe('a server that sends requests on', () => {
+    it('to another one is not followed, so that neither key nor talk leaves it', async () => {
+      const got: string[] = []
+      const other = await odd((request, response) => {
+        got.push(request.url ?? '')
+        response.writeHead(400).end('{}')
+      })
+      const url = await odd((_, response) => response.writeHead(307, { location: `${other}/x` }).end())
+      const adapter = adapterFor(url, { entry: { api, keyName: 'KEY' }, secrets: { KEY: 'secret' } })
+      expect((await ask(adapter)).at(-1)).toMatchObject({ reason: { kind: 'error', failure: { code: 'INVALID_REQUEST', message: expect.stringContaining('another server') } } })
+      await expect(adapter.listModels(new AbortController().signal)).rejects.toMatchObject({ failure: { message: expect.stringContaining('another server') } })
+      expect(got).toEqual([])
+    })
+    it('to itself is followed with all that was said', async () => {
+      const bodies: string[] = []
+      const url = await odd((request, response) => {
+        if (request.url?.startsWith('/moved') !== true) return response.writeHead(308, { location: `/moved${request.url ?? ''}` }).end()
+        return request.on('data', (chunk) => bodies.push(String(chunk))).on('end', () => response.writeHead(401).end('{}'))
+      })
+      await ask(adapterFor(url, { entry: { api } }))
+      expect(bodies.join('')).toContain('hi')
+    })
+  })
+
   describe('the list of models', () => {
     it('is what the server offers, with the key it wants, trimmed', async () => {
       const server = await start({ steps: [], models: ['a', 'b'], apiKey: 'right' })

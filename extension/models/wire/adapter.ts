@@ -4,6 +4,7 @@ import { checkConnection } from './check.ts'
 import { keyFor } from './credentials.ts'
 import { eventsOf, headersOf, readRest } from './event-stream.ts'
 import { failureFromError, failureFromStream, requestIdOf, type FailureContext } from './failures.ts'
+import { fetchAtHome } from './fetch-at-home.ts'
 import { createIdleGuard } from './idle-guard.ts'
 import { checkKey, fetchModels, type Inquiry } from './model-inquiry.ts'
 import { MalformedEvent, type AdapterParts, type ListedModel, type Wire, type WireReader } from './wire.ts'
@@ -89,7 +90,8 @@ async function* stream(request: ModelRequest, parts: StreamParts): AsyncGenerato
   const idle = createIdleGuard(request.signal, clock, idleTimeoutMs)
   let reader: WireReader | undefined
   try {
-    const response = await parts.http.fetch(`${config.baseUrl}${path}`, {
+    const response = await fetchAtHome(parts.http, `${config.baseUrl}${path}`, {
+      name: config.name,
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...wire.headers(key), ...headers, ...config.headers },
       body,

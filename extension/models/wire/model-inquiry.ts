@@ -4,6 +4,7 @@ import { ModelError } from '../../core/model/contract.ts'
 import type { ModelFacts, ProviderConfig } from '../../core/model/provider-config.ts'
 import { boundedText, headersOf } from './event-stream.ts'
 import { failureFromError, failureFromHttp, failureFromPage, type FailureContext } from './failures.ts'
+import { fetchAtHome } from './fetch-at-home.ts'
 import { nativeFactsOf } from './native-facts.ts'
 import type { ListedModel, Wire } from './wire.ts'
 
@@ -75,7 +76,8 @@ async function inquire(
   const limit = new AbortController()
   const cancel = clock.schedule(LIST_TIMEOUT_MS, () => limit.abort())
   try {
-    const response = await http.fetch(`${config.baseUrl}${path}`, {
+    const response = await fetchAtHome(http, `${config.baseUrl}${path}`, {
+      name: config.name,
       headers: { ...wire.headers(key), ...config.headers },
       signal: AbortSignal.any([signal, limit.signal]),
     })
