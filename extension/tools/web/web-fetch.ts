@@ -58,13 +58,12 @@ export const createWebFetch = (web: Pick<Web, 'read'>): ToolDefinition =>
       checkCount('offset', offset)
       checkCount('limit', limit)
       const page = await web.read({ url, isWhole, signal: exec.signal })
-      const lines = page.text === '' ? [] : page.text.split(/\r\n|\r|\n/)
       const first = offset ?? page.anchorLine ?? 1
-      if (first > Math.max(lines.length, 1)) throw new ToolError('INVALID_ARGS', `offset ${first} is past the end: the page has ${lines.length} lines.`)
-      const { content, last, isLineCut } = windowOf(lines, first, limit)
+      const { content, totalLines, last, isLineCut } = windowOf(page.text, first, limit)
+      if (first > Math.max(totalLines, 1)) throw new ToolError('INVALID_ARGS', `offset ${first} is past the end: the page has ${totalLines} lines.`)
       const hasPart = url.includes('#')
       const notes = [
-        ...(first > 1 || last < lines.length ? [`Lines ${first} to ${last} of ${lines.length}.${last < lines.length ? ` Call web_fetch with offset ${last + 1} for more.` : ''}`] : []),
+        ...(first > 1 || last < totalLines ? [`Lines ${first} to ${last} of ${totalLines}.${last < totalLines ? ` Call web_fetch with offset ${last + 1} for more.` : ''}`] : []),
         ...(isLineCut ? [`Line ${last} is longer than ${MAX_CHARS} characters and was cut.`] : []),
         ...(page.isCut ? ['The page was larger than what is read of it; its end is missing.'] : []),
         ...(page.isDamaged ? ['Some bytes do not fit the charset that the page names; they show as \uFFFD.'] : []),
@@ -76,8 +75,8 @@ export const createWebFetch = (web: Pick<Web, 'read'>): ToolDefinition =>
         statusCode: page.statusCode,
         body: { kind: page.kind, content },
         offset: first,
-        totalLines: lines.length,
-        truncated: page.isCut || isLineCut || last < lines.length,
+        totalLines,
+        truncated: page.isCut || isLineCut || last < totalLines,
         ...(notes.length > 0 && { notes }),
       }
     },
@@ -89,15 +88,42 @@ function checkCount(name: string, value: number | undefined): void {
   if (value !== undefined && !(Number.isInteger(value) && value >= 1)) throw new ToolError('INVALID_ARGS', `${name} must be a whole number of 1 or more, but is ${value}.`)
 }
 
-/** Whole lines as far as they fit; a first line that is longer by itself is cut. */
-function windowOf(lines: readonly string[], first: number, limit: number): { readonly content: string; readonly last: number; readonly isLineCut: boolean } {
+interface Window {
+  readonly content: string
+  readonly totalLines: number
+  /** Last line that is in it. */
+  readonly last: number
+  readonly isLineCut: boolean
+}
+
+/** Whole lines as far as they fit; a first line that is longer by itself is cut. The text is never split: it may have millions of lines. */
+function windowOf(text: string, first: number, limit: number): Window {
+  const { totalLines, from, to } = placesOf(text, first, first + limit)
+  const lines = from >= to ? [] : text.slice(from, Math.min(to - 1, from + MAX_CHARS + limit + 1)).replace(/\r$/, '').split(/\r?\n/)
   const taken: string[] = []
   let size = 0
-  for (const line of lines.slice(first - 1, first - 1 + limit)) {
-    size += line.length + 1
-    if (size - 1 <= MAX_CHARS) taken.push(line)
-    else if (taken.length === 0) return { content: line.slice(0, MAX_CHARS).replace(/[\uD800-\uDBFF]$/, ''), last: first, isLineCut: true }
-    else break
+  for (const line of lines) {
+    size += line.length + (taken.length > 0 ? 1 : 0)
+    if (size > MAX_CHARS) break
+    taken.push(line)
   }
-  return { content: taken.join('\n'), last: first - 1 + taken.length, isLineCut: false }
+  const [longest = ''] = lines
+  const isLineCut = taken.length === 0 && longest !== ''
+  const content = isLineCut ? longest.slice(0, MAX_CHARS).replace(/[\uD800-\uDBFF]$/, '') : taken.join('\n')
+  return { content, totalLines, last: first - 1 + (isLineCut ? 1 : taken.length), isLineCut }
+}
+
+const LINE_FEED = 10
+
+/** Where line `first` begins, and where line `end` would. */
+function placesOf(text: string, first: number, end: number): { readonly totalLines: number; readonly from: number; readonly to: number } {
+  if (text === '') return { totalLines: 0, from: 0, to: 0 }
+  let [line, from, to] = [1, first === 1 ? 0 : text.length + 1, text.length + 1]
+  for (let at = 0; at < text.length; at++) {
+    if (text.charCodeAt(at) !== LINE_FEED) continue
+    line++
+    if (line === first) from = at + 1
+    if (line === end) to = at + 1
+  }
+  return { totalLines: line, from, to }
 }

@@ -146,6 +146,12 @@ describe('what the model reads', () => {
     const long = valueOf(await fetchPage('/long'))
     expect([long.body.content.length, long.truncated, long.notes]).toEqual([100_000, true, ['Line 1 is longer than 100000 characters and was cut.']])
   })
+  it('has its line ends made one kind, wherever the window ends', async () => {
+    const { fetchPage } = await start(text('a\r\nb\r\n\r\nc'))
+    expect(valueOf(await fetchPage('/')).body.content).toBe('a\nb\n\nc')
+    expect(valueOf(await fetchPage('/', { limit: 1 }))).toMatchObject({ body: { content: 'a' }, totalLines: 4, notes: ['Lines 1 to 1 of 4. Call web_fetch with offset 2 for more.'] })
+    expect(valueOf(await fetchPage('/', { offset: 2, limit: 2 })).body.content).toBe('b\n')
+  })
   it('exactly at the cap is whole', async () => {
     const { fetchPage } = await start(text('z'.repeat(100_000)))
     expect(valueOf(await fetchPage('/'))).toMatchObject({ truncated: false })
