@@ -133,7 +133,11 @@ export class ChatController {
   noteExpired(count: number): void {
     const { editor, l10n } = this.#chat.world
     this.#chat.refresh.listSoon()
-    this.#chat.notice('expired', 'info', l10n.t('{count} sessions that nobody touched for long were deleted, as the setting bosun.sessions.retentionDays says.', { count }), [
+    const text =
+      count === 1
+        ? l10n.t('A session that nobody touched for long was deleted, as the setting bosun.sessions.retentionDays says.')
+        : l10n.t('{count} sessions that nobody touched for long were deleted, as the setting bosun.sessions.retentionDays says.', { count })
+    this.#chat.notice('expired', 'info', text, [
       { id: 'open', label: l10n.t('Open the settings'), run: () => editor.openSettings('bosun.sessions.retentionDays') },
     ])
   }

@@ -93,7 +93,8 @@ export class SessionActions {
     const lost = await this.#putImages(session.id, childId, point.images)
     if (childId === null) await chat.startAnew({ carriesOn: true })
     else await chat.open(childId)
-    if (lost > 0) chat.notice('session', 'warning', l10n.t('{count} images of that message could not be put into the box. Add them again if they are still wanted.', { count: lost }))
+    if (lost === 1) chat.notice('session', 'warning', l10n.t('An image of that message could not be put into the box. Add it again if it is still wanted.'))
+    else if (lost > 0) chat.notice('session', 'warning', l10n.t('{count} images of that message could not be put into the box. Add them again if they are still wanted.', { count: lost }))
     await chat.refreshList()
   }
 

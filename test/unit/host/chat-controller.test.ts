@@ -710,7 +710,7 @@ describe('forking and going back', () => {
     await rig.say({ type: 'prompt-again', rowId: 'e12' })
     await rig.settle()
     expect(rig.state().composer).toMatchObject({ draft: 'look', attachments: [{ kind: 'image', label: 'a.png' }] })
-    expect(rig.state().notices).toMatchObject([{ level: 'warning', text: '1 images of that message could not be put into the box. Add them again if they are still wanted.' }])
+    expect(rig.state().notices).toMatchObject([{ level: 'warning', text: 'An image of that message could not be put into the box. Add it again if it is still wanted.' }])
   })
   it('begins anew for the very first message', async () => {
     const rig = await opened()
