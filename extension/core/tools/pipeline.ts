@@ -31,6 +31,8 @@ import type { StagedExecution } from './service.ts'
 
 /** How often listeners may put other arguments in the place of those that were judged. */
 const MAX_REWRITES = 3
+/** Who changed a call while answering for it. */
+const THE_PERSON = 'the person'
 
 /**
  * One call on its way: validate, pre-execute, guards | execute | post-execute, finalize, observe.
@@ -188,7 +190,7 @@ export class StagedCall implements StagedExecution {
             isAllowed = true
             break
           }
-          const refused = this.#rewrite(answer.arguments, 'the person')
+          const refused = this.#rewrite(answer.arguments, THE_PERSON)
           if (refused) return refused
           this.#isPersons = true
           break
@@ -239,7 +241,8 @@ export class StagedCall implements StagedExecution {
       id: this.#registry.randomId(),
       plugin: 'tools',
       text: `The arguments of the call ${callId} (${name}) were changed by ${by} ${end}: ${stringifyJson(args)}`,
-      summary: `Arguments of ${name} changed by ${by}`,
+      // What the person reads, while the text is for the model.
+      summary: by === THE_PERSON ? `You changed the arguments of ${name}` : `Arguments of ${name} changed by ${by}`,
     })
     return { ...result, additionalContexts: [notice, ...(result.additionalContexts ?? [])] }
   }

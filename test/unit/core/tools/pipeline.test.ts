@@ -136,9 +136,15 @@ describe('other arguments', () => {
     bench.ctx.on('tools/pre-execute', (exec) => judge(exec.arguments))
     const scope = bench.kernel.createScope('agent', null)
     const agent = { id: 'agent', scope, session: { length: 0 } } as unknown as Agent
-    return [outcome(await bench.run({ agent })), asked.length]
+    const result = await bench.run({ agent })
+    summaries = result.additionalContexts?.map(({ source }) => source.kind === 'plugin' ? source.summary : undefined)
+    return [outcome(result), asked.length]
   }
-  it('of the person run without a second question', async () => expect(await edited({ word: 'mine' })).toEqual([['ok', { word: 'mine' }], 1]))
+  let summaries: readonly unknown[] | undefined
+  it('of the person run without a second question', async () => {
+    expect(await edited({ word: 'mine' })).toEqual([['ok', { word: 'mine' }], 1])
+    expect(summaries).toEqual([expect.stringMatching(/^You changed the arguments of /)])
+  })
   it('of the person are still held to what is denied', async () =>
     expect(await edited({ word: 'rm' }, (args) => (JSON.stringify(args).includes('rm') ? { kind: 'deny', reason: 'no rm' } : { kind: 'ask' }))).toEqual([['DENIED', 'no rm'], 1]))
   it('of the person that break the schema fail the call', async () => expect(await edited({ word: 7 })).toEqual([['INVALID_ARGS', expect.stringContaining('as the person changed them')], 1]))
