@@ -115,10 +115,14 @@ describe('the workspace of the editor', () => {
   it('tells when a file of a name comes, below a folder too', async () => {
     const folder = vscode.Uri.joinPath(vscode.workspace.workspaceFolders![0]!.uri, 'watched-folder')
     const file = vscode.Uri.joinPath(folder, 'WATCHED.md')
-    const { promise, resolve } = Promise.withResolvers<string>()
-    const unwatch = workspace.onDidChangeFiles?.(['OTHER.md', 'WATCHED.md'], resolve)
-    await vscode.workspace.fs.writeFile(file, new TextEncoder().encode('x'))
-    equal(await promise, file.fsPath)
+    const heard: string[] = []
+    const unwatch = workspace.onDidChangeFiles?.(['OTHER.md', 'WATCHED.md'], (path) => void heard.push(path))
+    // The editor begins to watch some time after it is asked to, a new folder too, so the file comes until it is heard of.
+    for (let size = 1; heard.length === 0; size += 1) {
+      await vscode.workspace.fs.writeFile(file, new TextEncoder().encode('x'.repeat(size)))
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    }
+    equal(heard[0], file.fsPath)
     unwatch?.()
     await vscode.workspace.fs.delete(folder, { recursive: true })
   })
