@@ -32,6 +32,8 @@ export interface HeadlessWorldOptions {
   readonly storage: string | undefined
   /** For this run only. */
   readonly settings: Readonly<Record<string, Json>>
+  /** Providers for this run, beside the person's own. */
+  readonly providers?: Readonly<Record<string, Json>>
 }
 
 export interface HeadlessWorld extends Capabilities {
@@ -47,7 +49,7 @@ export interface HeadlessWorld extends Capabilities {
  *
  * Errors: `UsageError` when `cwd` is no folder or the storage cannot be made.
  */
-export async function createHeadlessWorld({ cwd, storage, settings }: HeadlessWorldOptions): Promise<HeadlessWorld> {
+export async function createHeadlessWorld({ cwd, storage, settings, providers }: HeadlessWorldOptions): Promise<HeadlessWorld> {
   const folder = await workFolder(cwd)
   const home = await homeFolder(storage)
   const logger = createLineLogger({ level: logLevel(process.env['BOSUN_LOG']) })
@@ -61,6 +63,7 @@ export async function createHeadlessWorld({ cwd, storage, settings }: HeadlessWo
       userFile: join(home, 'settings.json'),
       workspaceFile: join(folder, '.bosun', 'settings.json'),
       overrides: settings,
+      ...(providers && { additions: { providers } }),
       logger,
     }),
   ])

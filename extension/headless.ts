@@ -59,7 +59,7 @@ function execute(command: Exclude<HeadlessCommand, { readonly command: 'help' }>
 
 /** One turn through the real loop; every session event is one line. */
 async function runTurn(command: RunCommand): Promise<number> {
-  const world = await createHeadlessWorld({ ...command, settings: runSettings(command) })
+  const world = await createHeadlessWorld({ ...command, settings: runSettings(command), providers: runProviders(command) })
   const application = compose(world)
   const { ctx } = application
   try {
@@ -234,15 +234,19 @@ async function importSession({ file, cwd, storage }: ImportCommand): Promise<num
 }
 
 /** The settings that the flags mean; they win over the person's own. */
-function runSettings({ baseUrl, api, model, provider, apiKeyEnv, maxSteps }: RunCommand): Readonly<Record<string, Json>> {
+function runSettings({ model, provider, maxSteps }: RunCommand): Readonly<Record<string, Json>> {
   return {
     // One turn for a program: nobody reads a list of it, and the model is asked nothing that was not wanted.
     'titles.enabled': false,
-    ...(provider === undefined && { providers: { [HEADLESS_PROVIDER]: providerSettings({ baseUrl, api, apiKeyEnv }) } }),
     'model.provider': provider ?? HEADLESS_PROVIDER,
     ...(model !== undefined && { 'model.name': model }),
     ...(maxSteps !== undefined && { 'agent.maxStepsPerTurn': maxSteps }),
   }
+}
+
+/** The server that the flags name, beside the person's own: one of those may be the fallback. */
+function runProviders({ provider, baseUrl, api, apiKeyEnv }: RunCommand): Readonly<Record<string, Json>> {
+  return provider === undefined ? { [HEADLESS_PROVIDER]: providerSettings({ baseUrl, api, apiKeyEnv }) } : {}
 }
 
 /** A server that is named wants no key unless one is named too; a maker's own wants the one that bears its name. */

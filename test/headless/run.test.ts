@@ -97,6 +97,15 @@ describe('run', () => {
     expect(stderr).toMatch(/TOKEN_LIMIT: Bosun paused: 0 of the 1 tokens that a turn may use are used, .* Raise bosun\.agent\.turnTokenLimit to go on/)
   })
 
+  it('falls back to a provider of the settings when the server of the flags is down', async () => {
+    const { run, store, server } = await setUp({ steps: [{ answer: { status: 503, body: { error: { message: 'down' } } }, repeat: true }] })
+    const other = await startModelServer({ steps: [{ answer: { parts: [{ text: 'From the other.' }] } }] })
+    cleanUps.push(() => other.close())
+    writeFileSync(join(store, 'settings.json'), JSON.stringify({ providers: { other: { baseUrl: other.url, keyName: null } }, 'model.fallback': ['other/m'], 'llm.retry.maxRetries': 0 }))
+    const { code, lines } = await run('--prompt', 'hello')
+    expect([code, reasonOf(lines), server.chats().length, other.chats().length]).toEqual([0, { kind: 'completed' }, 1, 1])
+  })
+
   it('with permissions denied leaves the file, and the denial is a logged result', async () => {
     const { run, file } = await setUp()
     const { code, lines } = await run('--permissions', 'deny', '--prompt', 'Make the answer 42')

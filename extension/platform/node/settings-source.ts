@@ -14,6 +14,8 @@ export interface FileSettingsOptions {
   readonly workspaceFile?: string
   /** For this run only, such as those of the command line. They win. */
   readonly overrides?: Readonly<Record<string, unknown>>
+  /** The same for settings that are objects: these entries stand beside the person's own, and win over one of the same name. */
+  readonly additions?: Readonly<Record<string, Values>>
   readonly logger: Logger
 }
 
@@ -28,12 +30,14 @@ type Values = Readonly<Record<string, unknown>>
  * Read once, on creation; a file that cannot be understood counts as empty, is reported and never written over.
  */
 export async function createFileSettings(options: FileSettingsOptions): Promise<SettingsSource> {
-  const { overrides = {}, logger } = options
+  const { additions = {}, logger } = options
   const files = { user: options.userFile, workspace: options.workspaceFile }
   const values: Record<'user' | 'workspace', Values | null> = {
     user: await readValues(files.user, logger),
     workspace: await readValues(files.workspace, logger),
   }
+  const added = Object.entries(additions).map(([key, entries]) => [key, { ...objectOr(values.user?.[key]), ...entries }])
+  const overrides: Values = { ...options.overrides, ...Object.fromEntries(added) }
   const changes = new Emitter<(key: string) => boolean>((error) => logger.error('A listener for settings failed.', { error }))
   let lastChange: Promise<unknown> = Promise.resolve()
 
@@ -60,6 +64,9 @@ export async function createFileSettings(options: FileSettingsOptions): Promise<
     onDidChange: changes.listen,
   }
 }
+
+/** What is no object is reported where it is read, and adds nothing here. */
+const objectOr = (value: unknown): object => (typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {})
 
 /** Null when there is something that is no object. */
 async function readValues(path: string | undefined, logger: Logger): Promise<Values | null> {

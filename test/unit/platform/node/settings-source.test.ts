@@ -38,6 +38,13 @@ it("the workspace's value goes over the person's, this run's over both", async (
   expect([overridden.get('agent.x'), overridden.inspect('agent.x')]).toEqual([3, { user: 3, workspace: 2 }])
 })
 
+it("puts this run's entries beside the person's own", async () => {
+  const { source } = await setup({ user: '{"bosun.providers": {"a": 1, "b": 2}}' }, { additions: { providers: { b: 3, c: 4 } } })
+  expect([source.get('providers'), source.inspect('providers').user]).toEqual([{ a: 1, b: 3, c: 4 }, { a: 1, b: 3, c: 4 }])
+  const { source: odd } = await setup({ user: '{"providers": 5}' }, { additions: { providers: { c: 4 } } })
+  expect(odd.get('providers')).toEqual({ c: 4 })
+})
+
 it('keeps what is set, takes out what is undefined, and tells', async () => {
   const { source, userFile } = await setup({ user: '{"a": 1}' })
   const heard: boolean[][] = []
