@@ -40,6 +40,7 @@ import type {} from './features/observation/service.ts'
 import type {} from './features/questions/service.ts'
 import type {} from './features/references/service.ts'
 import type {} from './features/web/service.ts'
+import type {} from './features/terminals/service.ts'
 import { mountAll } from './mount.ts'
 import type { MountOptions } from './mount.ts'
 

@@ -45,6 +45,8 @@ import { planPlugin } from './features/plan/plugin.ts'
 import { questionsPlugin } from './features/questions/plugin.ts'
 import { sessionCommands } from './features/commands/plugin.ts'
 import { referencesPlugin } from './features/references/plugin.ts'
+import { terminalEffects } from './features/terminals/effects.ts'
+import { terminalsPlugin } from './features/terminals/plugin.ts'
 import { todoPlugin } from './features/todo/projection.ts'
 import { webPlugin } from './features/web/plugin.ts'
 import { createEditorAdapter } from './models/editor/adapter.ts'
@@ -57,6 +59,7 @@ import { questionTools } from './tools/questions/plugin.ts'
 import { searchTools } from './tools/search/plugin.ts'
 import { shownPath } from './tools/shown-path.ts'
 import { shellTools } from './tools/shell/plugin.ts'
+import { terminalTools } from './tools/terminals/plugin.ts'
 import { todoTools } from './tools/todo/plugin.ts'
 import { webTools } from './tools/web/plugin.ts'
 
@@ -142,6 +145,9 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     }),
     languageTools({ languages: world.languages, files, clock }),
     jobTools,
+    ...(world.terminals?.problem === null
+      ? [terminalsPlugin({ terminals: world.terminals, createScreen: world.createScreen, clock, logger, machine, shellPath: setting('shellPath') }), terminalEffects, terminalTools({ files })]
+      : []),
     todoTools({ allowParallelInProgress: true }),
     questionTools,
     webTools,

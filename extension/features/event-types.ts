@@ -6,6 +6,7 @@ import type {} from './jobs/service.ts'
 import type {} from './observation/service.ts'
 import type {} from './plan/service.ts'
 import type {} from './questions/service.ts'
+import type {} from './terminals/service.ts'
 import type {} from './web/service.ts'
 
 /** What the log holds the events of the features to. A build without a feature may skip them. */
@@ -19,6 +20,8 @@ export const featureEventTypes: Partial<Readonly<Record<EventType, EventTypeRule
   'question/asked': { isIgnorable: true, fields: { id: 'text', callId: 'text?', questions: 'list' } },
   'web/deepseek-search-llm-request': { isIgnorable: true, fields: { callId: 'text', model: 'text' } },
   'question/settled': { isIgnorable: true, fields: { id: 'text', outcome: 'text' } },
+  'terminal/opened': { isIgnorable: true, fields: { id: 'text', shell: 'text', name: 'text?' } },
+  'terminal/ended': { isIgnorable: true, fields: { id: 'text', exitCode: 'number?', signal: 'text?' } },
 }
 
 /** Makes the events of the features known, before any session is opened. */

@@ -38,6 +38,12 @@ const catalogue: Readonly<Record<string, { readonly [key: string]: Shape }>> = {
   job_list: {},
   job_output: { job_id: 'string', 'wait?': 'boolean', 'timeout_ms?': 'number' },
   job_kill: { job_id: 'string', 'reason?': 'string' },
+  terminal_list: {},
+  terminal_open: { type: 'string', 'name?': 'string', 'cwd?': 'string' },
+  terminal_read: { sessionId: 'string', 'offset?': 'number', 'count?': 'number', 'mode?': ['lines', 'screen'] },
+  terminal_send: { sessionId: 'string', text: 'string', 'submit?': 'boolean', 'run_in_background?': 'boolean' },
+  terminal_signal: { sessionId: 'string', signal: ['SIGINT', 'SIGTERM', 'SIGKILL', 'SIGTSTP', 'SIGHUP'] },
+  terminal_close: { sessionId: 'string' },
   ask_user_question: {
     questions: {
       list: {

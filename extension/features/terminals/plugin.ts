@@ -1,0 +1,170 @@
+import { Emitter } from '../../base/emitter.ts'
+import type { Clock } from '../../capabilities/clock.ts'
+import type { Logger } from '../../capabilities/logger.ts'
+import type { Machine } from '../../capabilities/machine.ts'
+import type { TerminalHost } from '../../capabilities/terminal.ts'
+import type { CreateScreen } from '../../capabilities/terminal-screen.ts'
+import type { Plugin } from '../../core/kernel/plugin.ts'
+import type { EventDraft } from '../../core/log/event.ts'
+import type { UserMessage } from '../../core/log/message.ts'
+import { noticeSummary } from '../../core/log/notice.ts'
+import type {} from '../../core/loop/points.ts'
+import type { Agent } from '../../core/session/agent.ts'
+import { TerminalSessionError, type Terminals } from './service.ts'
+import { shellsOf } from './shells.ts'
+import { TerminalSession } from './terminal-session.ts'
+
+export interface TerminalsPluginNeeds {
+  readonly terminals: TerminalHost
+  readonly createScreen: CreateScreen
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly machine: Pick<Machine, 'platform' | 'bash' | 'pwsh' | 'randomId'>
+  /** The person's own choice of program; null: the machine's. */
+  readonly shellPath: () => string | null
+}
+
+export const TERMINAL_SIZE = { columns: 160, rows: 40 } as const
+/** Terminals that one agent may have, ended ones that were not closed included. */
+export const MAX_TERMINALS = 8
+
+/** Offers `terminals`, writes them into the log of their owner, ends them with it, and after a resume names those that did not outlive the last host. */
+export function terminalsPlugin(needs: TerminalsPluginNeeds): Plugin {
+  const { terminals: host, createScreen, clock, logger, machine, shellPath } = needs
+  return {
+    name: 'terminals',
+    apply(ctx) {
+      const sessions = new Map<string, TerminalSession>()
+      const changes = new Emitter<void>((error) => logger.error('A listener of the terminals failed.', { error: String(error) }))
+      let lastNumber = 0
+      let isDisposing = false
+      const ownedBy = (owner: Agent) => [...sessions.values()].filter((one) => one.owner === owner)
+      const find = (caller: Agent | undefined, id: string) => {
+        const one = sessions.get(id)
+        if (one === undefined) throw new TerminalSessionError('NO_SESSION', `There is no terminal ${id}. List the terminals there are with terminal_list.`)
+        if (one.owner !== caller) throw new TerminalSessionError('FOREIGN_SESSION', `Terminal ${id} belongs to another session.`)
+        return one
+      }
+      const shells = () => shellsOf(machine, shellPath())
+      const closeAll = (ended: readonly TerminalSession[]) =>
+        Promise.all(
+          ended.map(async (one) => {
+            await one.close()
+            sessions.delete(one.id)
+          }),
+        ).then(() => changes.emit())
+
+      const service: Terminals = {
+        get types() {
+          return [...shells().keys()]
+        },
+        async open(owner, { type, name, cwd }) {
+          if (isDisposing) throw new TerminalSessionError('SERVICE_DISPOSING', 'Terminals are being closed; none can be opened.')
+          if (owner === undefined || owner.isDisposed) throw new TerminalSessionError('OWNER_NOT_LIVE', 'A terminal belongs to a session, and this call has none that is live.')
+          const own = ownedBy(owner)
+          if (name !== undefined && own.some((one) => one.name === name)) throw new TerminalSessionError('DUPLICATE_NAME', `You have a terminal named ${name} already. Choose another name, or use that one.`)
+          if (own.length >= MAX_TERMINALS) throw new TerminalSessionError('TERMINAL_LIMIT', `${own.length} terminals are open, and no more are allowed. Close one with terminal_close.`)
+          const shell = shells().get(type)
+          if (shell === undefined) throw new TerminalSessionError('NO_BACKEND', `There is no terminal of the type ${type}. Choose one of ${service.types.join(', ')}.`)
+          const screen = await createScreen(TERMINAL_SIZE)
+          const id = `pty-${++lastNumber}`
+          const nonce = machine.randomId()
+          let hasEnded = false
+          const session = new TerminalSession({
+            id, type, name, owner, folder: cwd, screen, clock, nonce,
+            onChange() {
+              const { status } = session
+              if (status.kind === 'exited' && !hasEnded) {
+                hasEnded = true
+                const { exitCode, signal } = status
+                log(owner, { type: 'terminal/ended', data: { id, ...(exitCode !== null && { exitCode }), ...(signal !== null && { signal }) }, ignorable: true })
+              }
+              changes.emit()
+            },
+          })
+          sessions.set(id, session)
+          try {
+            const process = await host.open({ ...shell.program(nonce), cwd, size: TERMINAL_SIZE, onOutput: session.receive, env: { ...shell.env(nonce), BOSUN_SHELL: '1', BOSUN_SESSION_ID: owner.id } })
+            session.attach(process)
+          } catch (error) {
+            sessions.delete(id)
+            screen.dispose()
+            throw error
+          }
+          log(owner, { type: 'terminal/opened', data: { id, shell: type, ...(name !== undefined && { name }) }, ignorable: true })
+          changes.emit()
+          const motd = await session.start()
+          return { ...session.info, motd }
+        },
+        send: async (caller, id, request) => find(caller, id).send(request),
+        sendInBackground: (caller, id, request) => find(caller, id).sendInBackground(request),
+        check: (caller, id) => void find(caller, id),
+        async read(caller, id, range) {
+          const { screen } = find(caller, id)
+          await screen.settled()
+          const { text, total, first, last, isLost } = screen.lines(range)
+          return { text, totalLines: total, lineBegin: first, lineEnd: last, truncated: isLost }
+        },
+        async screen(caller, id) {
+          const { screen } = find(caller, id)
+          await screen.settled()
+          return screen.snapshot()
+        },
+        signal: async (caller, id, signal) => find(caller, id).signal(signal),
+        async close(caller, id) {
+          const one = find(caller, id)
+          const outcome = await one.close()
+          sessions.delete(id)
+          changes.emit()
+          return outcome
+        },
+        list: (caller) => [...sessions.values()].filter((one) => one.owner === caller).map(({ info }) => info),
+        typingState: (id) => sessions.get(id)?.typing,
+        onDidChange: (listener) => changes.listen(listener),
+      }
+      ctx.provide('terminals', service)
+      ctx.on('agent/session-start', (agent, source) => {
+        if (source === 'resume') reportOrphans(agent)
+      })
+      ctx.on('agent/disposing', (agent) => closeAll(ownedBy(agent)))
+      return async () => {
+        isDisposing = true
+        await closeAll([...sessions.values()])
+      }
+
+      function reportOrphans(agent: Agent): void {
+        const open = new Map<string, string>()
+        for (const { type, data } of agent.session.events()) {
+          if (type === 'terminal/opened') {
+            open.set(data.id, `${data.id} [${data.shell}]${data.name === undefined ? '' : ` ${data.name}`}`)
+            // The ids of a session that is back are taken; new ones go on after them.
+            lastNumber = Math.max(lastNumber, Number(data.id.replace(/^pty-/, '')) || 0)
+          } else if (type === 'terminal/ended') open.delete(data.id)
+        }
+        if (open.size === 0) return
+        for (const id of open.keys()) log(agent, { type: 'terminal/ended', data: { id }, ignorable: true })
+        agent.inject(orphanNotice(machine.randomId(), [...open.values()]))
+      }
+    },
+  }
+
+  /** A log that cannot take the event costs a notice after a resume, never the terminal. */
+  function log(owner: Agent, event: EventDraft<'terminal/opened' | 'terminal/ended'>): void {
+    try {
+      owner.session.append(event)
+    } catch (error) {
+      logger.warn('A terminal could not be written into its session’s log.', { error: String(error) })
+    }
+  }
+}
+
+/** Tells the model of a resumed session that terminals did not outlive the last host. */
+function orphanNotice(id: string, terminals: readonly string[]): UserMessage {
+  const list = terminals.map((one) => `- ${one}`).join('\n')
+  return {
+    id,
+    role: 'user',
+    content: [{ type: 'text', text: `These terminals were closed, with everything that ran at them, when the window closed or reloaded. Open new ones if they are still needed.\n${list}` }],
+    source: { kind: 'plugin', plugin: 'terminals', form: 'notice', summary: noticeSummary(`${terminals.length} ${terminals.length === 1 ? 'terminal' : 'terminals'} ended with the window`) },
+  }
+}

@@ -1,0 +1,30 @@
+import type { Machine } from '../../capabilities/machine.ts'
+import { MESSAGE_SEQUENCE } from '../../capabilities/terminal-screen.ts'
+
+/** How a shell is started at a terminal. */
+export interface TerminalShell {
+  readonly program: (nonce: string) => { readonly command: string; readonly args: readonly string[] }
+  readonly env: (nonce: string) => Readonly<Record<string, string | null>>
+}
+
+const common = { TERM: 'xterm-256color', PAGER: 'cat', GIT_PAGER: 'cat', HISTFILE: null }
+
+/**
+ * The shells of this machine by the name a model asks for, each without the person's start-up files.
+ *
+ * Before each prompt bash says, in a sequence that no screen shows, that it waits for a line, the last exit code and its folder.
+ */
+export function shellsOf({ platform, bash, pwsh }: Pick<Machine, 'platform' | 'bash' | 'pwsh'>, chosen: string | null): ReadonlyMap<string, TerminalShell> {
+  const shells = new Map<string, TerminalShell>()
+  const bashPath = chosen !== null && /bash(\.exe)?$/.test(chosen) ? chosen : bash
+  const pwshPath = chosen !== null && /(pwsh|powershell)(\.exe)?$/i.test(chosen) ? chosen : pwsh
+  if (bashPath !== null) {
+    shells.set('bash', {
+      program: () => ({ command: bashPath, args: ['--noprofile', '--norc', '-i'] }),
+      env: (nonce) => ({ ...common, PS1: '$ ', PS2: '> ', PROMPT_COMMAND: `printf '\\033]${MESSAGE_SEQUENCE};%s;prompt;%s;%s\\007' ${nonce} "$?" "$PWD"` }),
+    })
+  }
+  if (platform !== 'win32') shells.set('sh', { program: () => ({ command: '/bin/sh', args: ['-i'] }), env: () => ({ ...common, PS1: '$ ', ENV: null }) })
+  if (pwshPath !== null) shells.set('pwsh', { program: () => ({ command: pwshPath, args: ['-NoLogo', '-NoProfile'] }), env: () => common })
+  return shells
+}

@@ -1,0 +1,237 @@
+import type { Clock } from '../../capabilities/clock.ts'
+import type { TerminalProcess, TerminalSignal } from '../../capabilities/terminal.ts'
+import type { ScreenMark, TerminalScreen } from '../../capabilities/terminal-screen.ts'
+import type { Agent } from '../../core/session/agent.ts'
+import type { JobEnd, JobWork } from '../jobs/service.ts'
+import { TerminalSessionError, TerminalStopped, type SendRequest, type SendResult, type TerminalInfo, type TerminalStatus, type TypingState, type WaitReason } from './service.ts'
+
+/** How often is looked whether a wait is over. */
+const POLL_MS = 50
+/** Silence after which the system is asked who waits for keys. */
+const PROBE_AFTER_MS = 150
+/** Silence after which a program counts as idle where nobody can say. */
+const IDLE_AFTER_MS = 3_000
+export const SEND_DEADLINE_MS = 30_000
+/** Output that waits for the screen; more makes the program wait, and it goes on below the second. */
+const HELD_ABOVE_BYTES = 1_000_000
+const FREED_BELOW_BYTES = 200_000
+
+export interface TerminalSessionParts {
+  readonly id: string
+  readonly type: string
+  readonly name: string | undefined
+  readonly owner: Agent
+  readonly folder: string
+  readonly screen: TerminalScreen
+  readonly clock: Clock
+  /** What the prompt's own sequence begins with: no program can know it beforehand. */
+  readonly nonce: string
+  readonly onChange: () => void
+}
+
+/** One terminal: its program, its screen, and whether somebody waits for it. */
+export class TerminalSession {
+  readonly id: string
+  readonly owner: Agent
+  readonly name: string | undefined
+  readonly #parts: TerminalSessionParts
+  #process: TerminalProcess | undefined
+  #status: TerminalStatus = { kind: 'running' }
+  #lastOutputAt: number
+  #isHeld = false
+  #isSending = false
+  #closing: Promise<void> | undefined
+  #isAtPrompt = false
+  #pendingLine: string | null = ''
+  #folder: string
+
+  constructor(parts: TerminalSessionParts) {
+    this.#parts = parts
+    this.id = parts.id
+    this.owner = parts.owner
+    this.name = parts.name
+    this.#folder = parts.folder
+    this.#lastOutputAt = parts.clock.monotonicMs()
+    parts.screen.onMessage((data) => this.#hear(data))
+    parts.screen.onReply((text) => void this.#process?.write(text))
+  }
+
+  /** Raw output of its program. */
+  readonly receive = (chunk: Uint8Array): void => {
+    const { screen, clock } = this.#parts
+    this.#lastOutputAt = clock.monotonicMs()
+    screen.write(chunk)
+    if (this.#isHeld || screen.pendingBytes < HELD_ABOVE_BYTES) return
+    this.#isHeld = true
+    this.#process?.pauseOutput()
+    void this.#freeOutput()
+  }
+
+  attach(process: TerminalProcess): void {
+    this.#process = process
+    void process.exit.then(({ exitCode, signal }) => {
+      this.#status = { kind: 'exited', exitCode, signal }
+      this.#isAtPrompt = false
+      this.#parts.onChange()
+    })
+  }
+
+  get status(): TerminalStatus {
+    return this.#status
+  }
+
+  get info(): TerminalInfo {
+    const { id, type, name } = this.#parts
+    return { sessionId: id, type, pid: this.#process?.pid ?? 0, status: this.#status, ...(name !== undefined && { name }) }
+  }
+
+  get typing(): TypingState {
+    return { isAtPrompt: this.#isAtPrompt, pendingLine: this.#pendingLine, folder: this.#folder, type: this.#parts.type }
+  }
+
+  get screen(): TerminalScreen {
+    return this.#parts.screen
+  }
+
+  /** What the program shows when it is there. */
+  async start(): Promise<string> {
+    const signal = new AbortController().signal
+    await this.#wait({ since: this.#parts.clock.monotonicMs(), deadlineMs: IDLE_AFTER_MS, infersIdle: true, signal })
+    await this.screen.settled()
+    return this.screen.snapshot().text
+  }
+
+  async send({ text, submit, signal, onText }: SendRequest & { readonly signal: AbortSignal; readonly onText: (text: string) => void }): Promise<SendResult> {
+    const mark = this.#begin()
+    try {
+      await this.#type(text, submit)
+      const waitReason = await this.#wait({ since: this.#parts.clock.monotonicMs(), deadlineMs: SEND_DEADLINE_MS, infersIdle: true, signal })
+      await this.screen.settled()
+      const { text: viewport, isLost } = this.screen.since(mark)
+      onText(viewport)
+      return { viewport: viewport.trimEnd(), waitReason, sessionStatus: this.#status, truncated: isLost }
+    } catch (error) {
+      if (!signal.aborted) throw error
+      await this.#interrupt()
+      await this.screen.settled()
+      throw new TerminalStopped(this.screen.since(mark).text.trimEnd())
+    } finally {
+      mark.dispose()
+      this.#isSending = false
+    }
+  }
+
+  sendInBackground({ text, submit }: SendRequest): JobWork {
+    let mark = this.#begin()
+    let isCancelled = false
+    const work = async (): Promise<JobEnd> => {
+      try {
+        await this.#type(text, submit)
+        const reason = await this.#wait({ since: this.#parts.clock.monotonicMs(), infersIdle: false, signal: new AbortController().signal })
+        await this.screen.settled()
+        return { status: isCancelled ? 'killed' : 'completed', detail: reason }
+      } finally {
+        this.#isSending = false
+      }
+    }
+    return {
+      done: work(),
+      cancel: () => {
+        isCancelled = true
+        void this.#interrupt()
+      },
+      readOutput: () => {
+        const { text: fresh, isLost } = this.screen.since(mark)
+        mark.dispose()
+        mark = this.screen.mark()
+        return `${isLost ? '[The beginning is gone.]\n' : ''}${fresh}`
+      },
+    }
+  }
+
+  async signal(signal: TerminalSignal): Promise<number | null> {
+    return (await this.#process?.signalForeground(signal)) ?? null
+  }
+
+  /** Idempotent; the second caller learns that it is under way. */
+  async close(): Promise<'closed' | 'already-closing'> {
+    const outcome = this.#closing === undefined ? 'closed' : 'already-closing'
+    this.#closing ??= this.#end()
+    await this.#closing
+    return outcome
+  }
+
+  async #end(): Promise<void> {
+    await this.#process?.terminate()
+    await this.#process?.exit
+    await this.screen.settled()
+    this.screen.dispose()
+  }
+
+  #begin(): ScreenMark {
+    if (this.#status.kind === 'exited') throw new TerminalSessionError('NO_SESSION', `The program of ${this.id} has ended. Read what it left with terminal_read, or open a new terminal.`)
+    if (this.#isSending) throw new TerminalSessionError('SEND_ACTIVE', `${this.id} still works on what was sent to it. Wait for that, or stop it with terminal_signal.`)
+    this.#isSending = true
+    return this.screen.mark()
+  }
+
+  async #type(text: string, submit: boolean): Promise<void> {
+    if (submit || /[\n\r]/.test(text)) {
+      this.#isAtPrompt = false
+      this.#pendingLine = submit ? '' : null
+    } else if (text !== '') this.#pendingLine = this.#pendingLine === null ? null : this.#pendingLine + text
+    // The Enter key is a carriage return.
+    const keys = text.replaceAll(/\r?\n/g, '\r') + (submit ? '\r' : '')
+    if (keys !== '') await this.#process?.write(keys)
+  }
+
+  async #wait({ since, deadlineMs, infersIdle, signal }: { readonly since: number; readonly deadlineMs?: number; readonly infersIdle: boolean; readonly signal: AbortSignal }): Promise<WaitReason> {
+    const { clock } = this.#parts
+    for (;;) {
+      signal.throwIfAborted()
+      if (this.#status.kind === 'exited') return 'session_exit'
+      const now = clock.monotonicMs()
+      const silentMs = now - Math.max(this.#lastOutputAt, since)
+      if (silentMs >= PROBE_AFTER_MS) {
+        await this.screen.settled()
+        if (this.#isAtPrompt || (await this.#process?.foreground())?.isReading === true) return 'stdin_read'
+        if (infersIdle && silentMs >= IDLE_AFTER_MS) return 'inferred_idle'
+      }
+      if (deadlineMs !== undefined && now - since >= deadlineMs) return 'timeout'
+      await pause(clock, POLL_MS, { signal, exit: this.#process?.exit })
+    }
+  }
+
+  /** A real signal, never a typed key, where the system has one; there may be nobody left to get it. */
+  async #interrupt(): Promise<void> {
+    try {
+      await this.#process?.signalForeground('SIGINT')
+    } catch {
+      // The program ended meanwhile, which is what was wanted.
+    }
+  }
+
+  /** `nonce;prompt;exit code;folder`, written by the shell before each of its prompts. */
+  #hear(data: string): void {
+    const [nonce, what, , ...folder] = data.split(';')
+    if (nonce !== this.#parts.nonce || what !== 'prompt') return
+    this.#isAtPrompt = true
+    this.#pendingLine = ''
+    this.#folder = folder.join(';') || this.#folder
+  }
+
+  async #freeOutput(): Promise<void> {
+    while (this.screen.pendingBytes > FREED_BELOW_BYTES) await pause(this.#parts.clock, 5, {})
+    this.#isHeld = false
+    this.#process?.resumeOutput()
+  }
+}
+
+/** Until the time is over, the signal fires or the program ends. */
+async function pause(clock: Clock, delayMs: number, { signal, exit }: { readonly signal?: AbortSignal; readonly exit?: Promise<unknown> | undefined }): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const stop = clock.schedule(delayMs, resolve)
+  signal?.addEventListener('abort', () => resolve(), { once: true })
+  await Promise.race([promise, ...(exit === undefined ? [] : [exit])])
+  stop()
+}

@@ -1,0 +1,23 @@
+import { defineTool } from '../../core/tools/define-tool.ts'
+import type { ToolDefinition } from '../../core/tools/definition.ts'
+import type { Terminals } from '../../features/terminals/service.ts'
+import { boundResult } from './bounds.ts'
+
+/** `terminal_close`: end a terminal with everything that runs at it. Source: capability specification 16. */
+export const createTerminalClose = (terminals: Pick<Terminals, 'close'>): ToolDefinition =>
+  defineTool({
+    name: 'terminal_close',
+    description: 'Close a terminal and end everything that runs at it.',
+    parameters: { sessionId: { type: 'string', required: true } },
+    output: {
+      schema: {
+        type: 'object',
+        properties: { sessionId: { type: 'string', required: true }, outcome: { type: 'string', required: true, enum: ['closed', 'already-closing'] } },
+        additionalProperties: false,
+      },
+      render: (_args, { sessionId, outcome }) => [{ type: 'text', text: outcome === 'closed' ? `Closed ${sessionId}.` : `${sessionId} was being closed already.` }],
+    },
+    execute: async ({ sessionId }, exec) => ({ sessionId, outcome: await terminals.close(exec.agent, sessionId) }),
+    finalizeContent: boundResult,
+    presentCall: ({ sessionId }) => ({ card: 'generic', title: `Close terminal ${sessionId}`, kind: 'delete' }),
+  })

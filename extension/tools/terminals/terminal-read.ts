@@ -1,0 +1,59 @@
+import { defineTool } from '../../core/tools/define-tool.ts'
+import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
+import type { Terminals } from '../../features/terminals/service.ts'
+import { boundResult } from './bounds.ts'
+
+export const DEFAULT_COUNT = 500
+
+/** `terminal_read`: lines a terminal keeps, or its screen. Source: capability specification 16, 20.15. */
+export const createTerminalRead = (terminals: Pick<Terminals, 'read' | 'screen'>): ToolDefinition =>
+  defineTool({
+    name: 'terminal_read',
+    description: 'Read lines of a terminal, counted from the newest, or, with mode "screen", what is on its screen now, as for full-screen programs.',
+    parameters: {
+      sessionId: { type: 'string', required: true },
+      offset: { type: 'number', description: 'Newest lines to leave out. Default 0.' },
+      count: { type: 'number', description: `Default ${DEFAULT_COUNT}.` },
+      mode: { type: 'string', enum: ['lines', 'screen'] },
+    },
+    output: {
+      schema: {
+        oneOf: [
+          {
+            type: 'object',
+            properties: {
+              text: { type: 'string', required: true },
+              totalLines: { type: 'integer', required: true },
+              lineBegin: { type: 'integer', required: true },
+              lineEnd: { type: 'integer', required: true },
+              truncated: { type: 'boolean', required: true },
+            },
+            additionalProperties: false,
+          },
+          {
+            type: 'object',
+            properties: { text: { type: 'string', required: true }, isFullScreen: { type: 'boolean', required: true } },
+            additionalProperties: false,
+          },
+        ],
+      },
+      render: (_args, value) => [{ type: 'text', text: rendered(value) }],
+    },
+    async execute({ sessionId, offset = 0, count = DEFAULT_COUNT, mode }, exec) {
+      if (!Number.isInteger(offset) || offset < 0) throw new ToolError('INVALID_ARGS', `offset must be a whole number from 0, not ${offset}.`)
+      if (!Number.isInteger(count) || count < 1) throw new ToolError('INVALID_ARGS', `count must be a whole number from 1, not ${count}.`)
+      return mode === 'screen' ? terminals.screen(exec.agent, sessionId) : terminals.read(exec.agent, sessionId, { offset, count })
+    },
+    finalizeContent: boundResult,
+    presentCall: ({ sessionId, mode }) => ({ card: 'generic', title: mode === 'screen' ? `Look at the screen of ${sessionId}` : `Read terminal ${sessionId}`, kind: 'read' }),
+  })
+
+type ReadValue =
+  | { readonly text: string; readonly totalLines: number; readonly lineBegin: number; readonly lineEnd: number; readonly truncated: boolean }
+  | { readonly text: string; readonly isFullScreen: boolean }
+
+function rendered(value: ReadValue): string {
+  const text = value.text === '' ? '(nothing)' : value.text
+  if ('isFullScreen' in value) return `${text}\n[screen${value.isFullScreen ? ' of a full-screen program' : ''}]`
+  return `${text}\n[lines: ${value.lineBegin}-${value.lineEnd} of ${value.totalLines}]${value.truncated ? '\n[older lines are gone]' : ''}`
+}
