@@ -101,6 +101,7 @@ describe('run', () => {
     const { run, store, server } = await setUp({ steps: [{ answer: { status: 503, body: { error: { message: 'down' } } }, repeat: true }] })
     const other = await startModelServer({ steps: [{ answer: { parts: [{ text: 'From the other.' }] } }] })
     cleanUps.push(() => other.close())
+    mkdirSync(store, { recursive: true })
     writeFileSync(join(store, 'settings.json'), JSON.stringify({ providers: { other: { baseUrl: other.url, keyName: null } }, 'model.fallback': ['other/m'], 'llm.retry.maxRetries': 0 }))
     const { code, lines } = await run('--prompt', 'hello')
     expect([code, reasonOf(lines), server.chats().length, other.chats().length]).toEqual([0, { kind: 'completed' }, 1, 1])
