@@ -10,6 +10,7 @@ import type {} from './core/session/session.ts'
 import type {} from './core/settings/settings.ts'
 import type {} from './core/tools/service.ts'
 import type {} from './features/observation/service.ts'
+import type {} from './features/skills/service.ts'
 
 /** What becomes of a listener's throw. */
 export type ThrowOutcome =
@@ -82,6 +83,7 @@ export const extensionPoints = {
   'credentials/updated': { kind: 'emit', args: 'name of the key', onThrow: 'contained' },
   'system-prompt/change': { kind: 'emit', args: '', onThrow: 'contained' },
   'commands/change': { kind: 'emit', args: '', onThrow: 'contained' },
+  'skills/change': { kind: 'emit', args: '', onThrow: 'contained' },
   'settings/updated': { kind: 'emit', args: 'key, next, previous, source (document or update)', onThrow: 'contained' },
   'settings/document-updated': { kind: 'emit', args: 'namespace, revision', onThrow: 'contained' },
   'fs/write-intent': { kind: 'waterfall', args: '{agent?, target, stat or null}', result: 'absent or the version it builds on', onThrow: 'the tool call fails' },

@@ -93,7 +93,7 @@ function refusalOf(error: unknown): UnresolvedReference {
 
 /** A slash command in the place of a prompt, with the turn it begins, if it begins one. */
 async function runCommandLine({ ctx }: Application, agent: Agent, line: string): Promise<number> {
-  const refusal = ctx.commands.refusal(line, { scope: agent.scope, isIdle: true })
+  const refusal = await ctx.commands.lookUp(line, { scope: agent.scope, isIdle: true })
   if (refusal !== null) return say(`${refusal.message}\n`, EXIT.usage)
   const wasInterrupted = stopOnSignal(agent)
   let end: TurnEndReason | null = null

@@ -47,6 +47,7 @@ import { sessionCommands } from './features/commands/plugin.ts'
 import { referencesPlugin } from './features/references/plugin.ts'
 import { terminalEffects } from './features/terminals/effects.ts'
 import { terminalsPlugin } from './features/terminals/plugin.ts'
+import { skillsPlugin } from './features/skills/plugin.ts'
 import { todoPlugin } from './features/todo/projection.ts'
 import { webPlugin } from './features/web/plugin.ts'
 import { createEditorAdapter } from './models/editor/adapter.ts'
@@ -60,6 +61,7 @@ import { searchTools } from './tools/search/plugin.ts'
 import { shownPath } from './tools/shown-path.ts'
 import { shellTools } from './tools/shell/plugin.ts'
 import { terminalTools } from './tools/terminals/plugin.ts'
+import { skillTools } from './tools/skills/plugin.ts'
 import { todoTools } from './tools/todo/plugin.ts'
 import { webTools } from './tools/web/plugin.ts'
 
@@ -120,7 +122,10 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     policyPlugin({
       dispatch, source: world.settings, workspace, files, machine, logger,
       shellSyntax: world.shellSyntax,
-      readableFolders: (sessionId) => [sessionId, ...(kernel.root.get('sessions')?.ancestors(sessionId) ?? [])].map((id) => blobs.spillFolder(id)),
+      readableFolders: (sessionId) => [
+        ...[sessionId, ...(kernel.root.get('sessions')?.ancestors(sessionId) ?? [])].map((id) => blobs.spillFolder(id)),
+        ...(kernel.root.get('skills')?.resourceFolders(sessionId) ?? []),
+      ],
     }),
     secretRedaction({ sensitivePaths: setting('permissionsSensitivePaths'), machine }),
     timeOutGuard({ clock }),
@@ -151,6 +156,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     todoTools({ allowParallelInProgress: true }),
     questionTools,
     webTools,
+    skillTools,
 
     hooksPlugin({ files, processes, clock, machine, workspace, logger, logPath: (sessionId) => blobs.spillFolder(sessionId).replace(/[\\/]spill$/, '/events.jsonl') }),
     hooksCommand,
@@ -164,6 +170,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     questionsPlugin({ machine, logger }),
     instructionsPlugin({ files, logger, machine, workspace }),
     initCommandPlugin({ machine }),
+    skillsPlugin({ dispatch, files, logger, machine, workspace }),
     sessionCommands({ secrets: world.secrets, clock }),
     {
       // Its thresholds are fixed for the life of the plugin, and a bad list must not take the rest with it.

@@ -28,6 +28,7 @@ export type ChatCommand =
   | 'check-connection'
   | 'approvals'
   | 'show-instructions'
+  | 'show-skills'
   | 'review-hooks'
   | 'ask-about-selection'
   | 'ask-about-terminal'
@@ -119,6 +120,9 @@ export class ChatCommands {
         return
       case 'show-instructions':
         await this.#rooms.configuration.showInstructions()
+        return
+      case 'show-skills':
+        await this.#rooms.configuration.showSkills()
         return
       case 'review-hooks':
         await this.#rooms.configuration.reviewHooks()

@@ -1,8 +1,9 @@
 import type { ChatState } from './chat-state.ts'
 import { createHookReview } from './hook-review.ts'
 import { instructionDocument } from './instruction-document.ts'
+import { skillDocument } from './skill-document.ts'
 
-/** What the folder brings along for the agent: instruction files to look at, commands that wait for consent. */
+/** What the folder brings along for the agent: instruction files and skills to look at, commands that wait for consent. */
 export class ChatConfiguration {
   readonly #chat: ChatState
   readonly #hookReview: ReturnType<typeof createHookReview>
@@ -15,10 +16,25 @@ export class ChatConfiguration {
 
   /** The instruction files of the conversation on screen, or of the one that would begin now. */
   async showInstructions(): Promise<void> {
-    const { editor, l10n, workspace } = this.#chat.world
+    const { l10n } = this.#chat.world
+    const report = await this.#chat.services.instructions.report(this.#place())
+    await this.#showPage('instructions', l10n.t('Instruction files'), instructionDocument(report, l10n))
+  }
+
+  /** The skills of the same. */
+  async showSkills(): Promise<void> {
+    const { l10n } = this.#chat.world
+    const report = await this.#chat.services.skills.report(this.#place())
+    await this.#showPage('skills', l10n.t('Skills'), skillDocument(report, l10n))
+  }
+
+  #place() {
     const session = this.#chat.shown?.session
-    const report = await this.#chat.services.instructions.report(session === undefined ? { cwd: workspace.folders()[0]?.path ?? '' } : { session })
-    await editor.openText({ name: `instructions/${session?.id ?? 'new'}/${l10n.t('Instruction files')}.md`, text: instructionDocument(report, l10n), language: 'markdown' })
+    return session === undefined ? { cwd: this.#chat.world.workspace.folders()[0]?.path ?? '' } : { session }
+  }
+
+  async #showPage(kind: string, title: string, text: string): Promise<void> {
+    await this.#chat.world.editor.openText({ name: `${kind}/${this.#chat.shown?.session.id ?? 'new'}/${title}.md`, text, language: 'markdown' })
   }
 
   async reviewHooks(): Promise<void> {

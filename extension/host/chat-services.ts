@@ -33,6 +33,7 @@ import type {} from '../features/plan/service.ts'
 import type {} from '../features/questions/service.ts'
 import type {} from '../features/references/service.ts'
 import type {} from '../features/web/service.ts'
+import type {} from '../features/skills/service.ts'
 
 /** The outside world as the chat's host needs it. */
 export interface ChatCapabilities {
@@ -72,6 +73,7 @@ export const chatServices = [
   'sessionArchives',
   'sessions',
   'settings',
+  'skills',
   'tools',
   'web',
 ] as const

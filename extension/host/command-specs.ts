@@ -41,6 +41,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   { id: 'deleteSession', title: 'Delete Session…', icon: 'trash', target: { chat: 'delete-session' }, viewTitle: '3_session@2' },
   { id: 'reviewHooks', title: 'Review Hooks…', icon: 'list-selection', target: { chat: 'review-hooks' } },
   { id: 'showInstructions', title: 'Show Instruction Files', icon: 'book', target: { chat: 'show-instructions' }, viewTitle: '4_help@0' },
+  { id: 'showSkills', title: 'Show Skills', icon: 'mortar-board', target: { chat: 'show-skills' }, viewTitle: '4_help@1' },
   { id: 'forkSession', title: 'Fork Session', icon: 'repo-forked', target: { chat: 'fork-session' }, viewTitle: '3_session@3' },
   { id: 'rewindSession', title: 'Go Back to a Message…', icon: 'discard', target: { chat: 'rewind-session' }, viewTitle: '3_session@4' },
   { id: 'archiveSession', title: 'Archive Session', icon: 'archive', target: { chat: 'archive-session' } },
@@ -74,5 +75,5 @@ export const commandSpecs: readonly CommandSpec[] = [
     menus: [{ menu: 'terminal/context', when: 'terminalTextSelectedInFocused || terminalTextSelected', group: '1_chat@90' }],
   },
   { id: 'showMenu', title: 'Show Menu', icon: 'menu', target: { chat: 'menu' } },
-  { id: 'showLog', title: 'Show Diagnostics', icon: 'output', target: { page: 'show-log' }, viewTitle: '4_help@1' },
+  { id: 'showLog', title: 'Show Diagnostics', icon: 'output', target: { page: 'show-log' }, viewTitle: '4_help@2' },
 ]

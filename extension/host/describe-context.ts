@@ -1,11 +1,14 @@
 import type { Localization } from '../capabilities/localization.ts'
 import type { ToldFile } from '../features/instructions/service.ts'
+import type {} from '../features/skills/service.ts'
 import type { UserMessage, UserSource } from '../core/log/message.ts'
 
 /** The folded line over context that was put before the model without the person typing it. */
 export function contextTitle(source: UserSource, l10n: Localization): string {
   if (source.kind === 'agent-instructions') return instructionsTitle(source.files, l10n)
   if (source.kind === 'session-reference') return l10n.t('Told the model about the session “{title}”', { title: source.title })
+  if (source.kind === 'skill-invocation') return l10n.t('Skill {name}', { name: source.name })
+  if (source.kind === 'skill-catalog') return source.count === 0 ? l10n.t('Told the model that there are no skills any more') : l10n.t('Told the model about {count} skills', { count: source.count })
   if (source.kind !== 'plugin') return l10n.t('Context: {kind}', { kind: source.kind })
   switch (source.form) {
     case 'notice':

@@ -1,5 +1,6 @@
 import type { Localization } from '../capabilities/localization.ts'
 import type { InstructionReport, InstructionRow } from '../features/instructions/service.ts'
+import { plainCell, tableRow } from './markdown-table.ts'
 
 /** What was loaded of the instruction files, what was cut and why, as a page of Markdown. */
 export function instructionDocument({ rows, maxBytes, note }: InstructionReport, l10n: Localization): string {
@@ -41,8 +42,3 @@ function stateName(state: InstructionRow['state'], l10n: Localization): string {
       return l10n.t('ignored')
   }
 }
-
-/** A path may hold anything; a cell must stay one. */
-const plainCell = (text: string) => text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, ' ').replace(/[\\|<>`*_[\]]/g, '\\$&')
-
-const tableRow = (cells: readonly string[]) => `| ${cells.join(' | ')} |`

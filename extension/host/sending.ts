@@ -74,7 +74,7 @@ export class Sending {
   async runCommand(line: string): Promise<string | null> {
     const { commands, presets } = this.#chat.services
     const open = this.#chat.shown?.agent ?? null
-    const refusal = commands.refusal(line, { scope: open?.scope ?? presets.scopeOf(this.#chat.preset()), isIdle: open?.status !== 'running', isBeforeSession: open === null, imageCount: this.#attachments.views().filter(({ kind }) => kind === 'image').length })
+    const refusal = await commands.lookUp(line, { scope: open?.scope ?? presets.scopeOf(this.#chat.preset()), isIdle: open?.status !== 'running', isBeforeSession: open === null, imageCount: this.#attachments.views().filter(({ kind }) => kind === 'image').length })
     if (refusal !== null) return refusal.message
     const draftOf = this.#chat.shown?.session.id ?? null
     const cwd = open === null ? await this.#chooseFolder() : null

@@ -44,6 +44,7 @@ const catalogue: Readonly<Record<string, { readonly [key: string]: Shape }>> = {
   terminal_send: { sessionId: 'string', text: 'string', 'submit?': 'boolean', 'run_in_background?': 'boolean' },
   terminal_signal: { sessionId: 'string', signal: ['SIGINT', 'SIGTERM', 'SIGKILL', 'SIGTSTP', 'SIGHUP'] },
   terminal_close: { sessionId: 'string' },
+  skill: { name: 'string' },
   ask_user_question: {
     questions: {
       list: {

@@ -11,6 +11,8 @@ import { wholeApplication, type WholeApplication } from './whole-application.ts'
 
 export interface InstructionRig {
   readonly application: WholeApplication
+  /** Of the application that runs now, after a restart too. */
+  readonly ctx: Application['ctx']
   /** The workspace folder. */
   readonly folder: string
   readonly agent: Agent
@@ -68,6 +70,9 @@ export async function instructionRig(options: RigOptions = {}): Promise<Instruct
     application,
     folder,
     adapter,
+    get ctx() {
+      return ctx
+    },
     get agent() {
       return agent
     },

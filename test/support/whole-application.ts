@@ -42,7 +42,7 @@ export async function wholeApplication(options: { readonly settings?: SettingVal
   const workspace = createFolderWorkspace(folder)
   const root = join(home, 'sessions')
   // The folder for temporary files is elsewhere, as it is for a person's workspace, and nothing of this machine's person is read.
-  const machine = { ...(await createNodeMachine()), tempFolder: join(home, 'temp'), userFolder: join(home, '.bosun') }
+  const machine = { ...(await createNodeMachine()), tempFolder: join(home, 'temp'), homeFolder: home, userFolder: join(home, '.bosun') }
   const world: Capabilities = {
     attention: createPolicyAttention({ choose: () => null, logger }),
     blobs: new NodeBlobStore({ root }),

@@ -67,6 +67,8 @@ export interface CommandSource {
   list(): readonly CommandDefinition[]
   /** Called when `list` gives others. */
   onDidChange(listener: () => void): Undo
+  /** Look anew, for a name that nobody knows. A rejection is contained. */
+  refresh?(): Promise<void>
 }
 
 /**
@@ -88,6 +90,8 @@ export interface Commands {
   entries(scope: ScopeKey | null): readonly CommandEntry[]
   /** Why `run` would refuse the line, also before an agent is there; null when it would not. */
   refusal(line: string, at: CommandPlace): CommandError | null
+  /** The same; for a name that nobody knows, the lists that change by themselves look again first. */
+  lookUp(line: string, at: CommandPlace): Promise<CommandError | null>
   /**
    * Run `/name arguments` of a person and log both ends.
    *

@@ -113,9 +113,18 @@ class CommandRegistry {
     }
   }
 
+  async lookUp(line: string, at: CommandPlace): Promise<CommandError | null> {
+    const refusal = this.refusal(line, at)
+    if (refusal?.code !== 'UNKNOWN_COMMAND') return refusal
+    await this.#refreshSources()
+    return this.refusal(line, at)
+  }
+
   async run(agent: Agent, line: string, options: { readonly images?: Parameters<CommandDefinition['run']>[0]['images']; readonly signal?: AbortSignal } = {}): Promise<SettledCommand> {
     const { images = [], signal } = options
-    const { name, args, definition } = this.#resolve(line, { scope: agent.scope, isIdle: agent.status === 'idle', imageCount: images.length })
+    const place = () => ({ scope: agent.scope, isIdle: agent.status === 'idle', imageCount: images.length })
+    if (this.refusal(line, place())?.code === 'UNKNOWN_COMMAND') await this.#refreshSources()
+    const { name, args, definition } = this.#resolve(line, place())
     const commandId = this.#parts.machine.randomId()
     const showsArguments = args !== '' && definition.hidesArguments !== true
     agent.session.append({ type: 'command/run', data: { commandId, name, ...(showsArguments && { args }), source: 'user' } })
@@ -153,6 +162,12 @@ class CommandRegistry {
       this.#parts.logger.warn('The end of a command could not be logged.', { session: agent.id, error: messageOf(error) })
     }
     return outcome
+  }
+
+  async #refreshSources(): Promise<void> {
+    const sources = [...this.#layers.values()].flatMap((layer) => [...layer.sources])
+    const outcomes = await Promise.allSettled(sources.map(async (source) => source.refresh?.()))
+    for (const outcome of outcomes) if (outcome.status === 'rejected') this.#parts.logger.warn('A list of commands could not be made anew.', { error: messageOf(outcome.reason) })
   }
 
   /** Errors: `CommandError`. */
@@ -226,6 +241,9 @@ class CommandsView implements Commands {
   }
   refusal(line: string, at: CommandPlace): CommandError | null {
     return this.#registry.refusal(line, at)
+  }
+  lookUp(line: string, at: CommandPlace): Promise<CommandError | null> {
+    return this.#registry.lookUp(line, at)
   }
   run(...args: Parameters<Commands['run']>): Promise<SettledCommand> {
     return this.#registry.run(...args)

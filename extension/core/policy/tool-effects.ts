@@ -38,7 +38,7 @@ export const ownEffects: ReadonlyMap<string, DescribeEffect> = new Map<string, D
   ['edit', (args) => ({ kind: 'edit', paths: [text(args, 'file_path')] })],
   ['bash', (args) => shell('bash', args)],
   ['pwsh', (args) => shell('pwsh', args)],
-  ...['todo_write', 'ask_user_question', 'job_list', 'job_output', 'job_kill', 'run_code'].map((name) => [name, () => ({ kind: 'none' as const })] as const),
+  ...['todo_write', 'ask_user_question', 'job_list', 'job_output', 'job_kill', 'run_code', 'skill'].map((name) => [name, () => ({ kind: 'none' as const })] as const),
 ])
 
 /** One of Bosun's own tools that changes nothing outside the session, whatever its arguments. */

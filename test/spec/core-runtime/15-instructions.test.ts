@@ -255,7 +255,7 @@ describe('changes', () => {
     let notify: (path: string) => void = () => {}
     const { say, write, folder } = await start({
       files: { 'a.txt': '' },
-      alter: (world) => ({ ...world, workspace: { ...world.workspace, onDidChangeFiles: (_names, listener) => ((notify = listener), () => {}) } }),
+      alter: (world) => ({ ...world, workspace: { ...world.workspace, onDidChangeFiles: (names, listener) => (names.includes('AGENTS.md') && (notify = listener), () => {}) } }),
     })
     const texts = say('hi', () => [
       { type: 'wait', until: write({ 'AGENTS.md': 'now' }) },

@@ -246,6 +246,44 @@ describe('layers', () => {
   })
 })
 
+describe('a name that nobody knows', () => {
+  const source = () => {
+    let skills: readonly CommandDefinition[] = []
+    let looks = 0
+    return {
+      looks: () => looks,
+      list: () => skills,
+      onDidChange: () => () => {},
+      async refresh() {
+        looks++
+        skills = [command('late')]
+      },
+    }
+  }
+  it('is looked for anew in the lists that change by themselves, before it is run and before it is refused', async () => {
+    const { commands, agent } = await application()
+    const [first, second] = [source(), source()]
+    const undo = commands.contribute(first)
+    await expect(commands.run(agent, '/late')).resolves.toMatchObject({ kind: 'success' })
+    undo()
+    commands.contribute(second)
+    expect(await commands.lookUp('/late', { scope: agent.scope, isIdle: true })).toBeNull()
+    expect([first.looks(), second.looks()]).toEqual([1, 1])
+  })
+  it('is refused when it is in none of them, whatever a list throws', async () => {
+    const { commands, agent, app } = await application()
+    commands.contribute({ ...source(), refresh: () => Promise.reject(new Error('no disk')) })
+    expect((await commands.lookUp('/never', { scope: agent.scope, isIdle: true }))?.code).toBe('UNKNOWN_COMMAND')
+    expect(JSON.stringify(app.logger.lines)).toContain('no disk')
+  })
+  it('alone does that: what is known and what is badly written is answered at once', async () => {
+    const { commands, agent } = await application()
+    const list = source()
+    commands.contribute(list)
+    expect([await commands.lookUp('/help', { scope: agent.scope, isIdle: true }), (await commands.lookUp('/Help', { scope: agent.scope, isIdle: true }))?.code, list.looks()]).toEqual([null, 'BAD_SYNTAX', 0])
+  })
+})
+
 describe('what ships', () => {
   it('is there in the composed application', async () => {
     const { commands, agent } = await application()

@@ -170,7 +170,7 @@ describe('24.2 the settings', () => {
 
 describe('manifest and validator', () => {
   /** With rules the manifest’s language has no word for: the page lets through more, never less. */
-  const isUnsayable = new Set(['tools.maxInlineBytes', 'tools.repeatReminder.thresholds', 'tools.order', 'instructions.maxBytes'])
+  const isUnsayable = new Set(['tools.maxInlineBytes', 'tools.repeatReminder.thresholds', 'tools.order', 'instructions.maxBytes', 'skills.maxCatalogueBytes'])
   const samples: readonly unknown[] = [
     null, true, 0, 1, -1, 0.5, 2, 1e9, '', ' ', 'word', 'http://x/v1', [], [''], ['a'], ['a', 'a'], [1], [2], [3, 5], [3, 3], {}, { a: 1 }, 10,
     { mine: {} }, { mine: { baseUrl: 'http://x/v1' } }, { mine: { baseUrl: 7 } }, { mine: { unknown: 1 } },

@@ -41,7 +41,7 @@ const named: readonly (readonly [name: string, kind: string, onThrow: string, br
   ['llm/adapters-updated', 'emit', 'contained'],
   ['system-prompt/change', 'emit', 'contained'],
   ['commands/change', 'emit', 'contained'],
-  ['skills/change', 'emit', 'contained', 'skills'],
+  ['skills/change', 'emit', 'contained'],
   ['settings/updated', 'emit', 'contained'],
   ['settings/document-updated', 'emit', 'contained'],
   ['credentials/updated', 'emit', 'contained'],

@@ -164,7 +164,7 @@ export async function chatRig(options: RigOptions = {}) {
     },
     commands: {
       entries: () => [{ name: 'model', description: 'Which model answers.', hint: 'model' }],
-      refusal: (line: string) => (line.startsWith('/gone') ? new CommandError('UNKNOWN_COMMAND', 'There is no command /gone.') : null),
+      lookUp: async (line: string) => (line.startsWith('/gone') ? new CommandError('UNKNOWN_COMMAND', 'There is no command /gone.') : null),
       async run({ id }: FakeAgent, line: string) {
         calls.push(['command', id, line])
         return { commandId: 'c', kind: 'success' }
@@ -231,6 +231,12 @@ export async function chatRig(options: RigOptions = {}) {
       async report(asked: { readonly cwd: string } | { readonly session: { readonly id: string } }) {
         calls.push(['instructions', 'cwd' in asked ? asked.cwd : asked.session.id])
         return { rows: [], maxBytes: 65_536 }
+      },
+    },
+    skills: {
+      async report(asked: { readonly cwd: string } | { readonly session: { readonly id: string } }) {
+        calls.push(['skills', 'cwd' in asked ? asked.cwd : asked.session.id])
+        return { rows: [] }
       },
     },
     questions: {

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { fillIn } from '../../../extension/base/fill-in.ts'
+import type { UserSource } from '../../../extension/core/log/message.ts'
 import type { ToldFile } from '../../../extension/features/instructions/service.ts'
+import type {} from '../../../extension/features/skills/service.ts'
 import { contextTitle } from '../../../extension/host/describe-context.ts'
 
 const told = (outcome: ToldFile['outcome'], ...paths: readonly string[]) => paths.map((path): ToldFile => ({ path, digest: 'd', outcome }))
@@ -12,3 +14,9 @@ it.each<[string, readonly ToldFile[], string]>([
   ['says that something is cut', [...told('dropped', '/w/AGENTS.md'), ...told('cut', '/w/CLAUDE.md')], 'Instructions from CLAUDE.md (not all fits)'],
   ['says what is gone', told('removed', '/w/AGENTS.md'), 'Instructions that hold no longer: AGENTS.md'],
 ])('the row of instructions %s', (_name, files, title) => expect(contextTitle({ kind: 'agent-instructions', files }, { t: fillIn })).toBe(title))
+
+it.each<[string, UserSource, string]>([
+  ['a skill that was called', { kind: 'skill-invocation', name: 'review', provider: 'user' }, 'Skill review'],
+  ['the list of skills', { kind: 'skill-catalog', digest: 'd', count: 3, omittedCount: 0 }, 'Told the model about 3 skills'],
+  ['an empty list of skills', { kind: 'skill-catalog', digest: 'd', count: 0, omittedCount: 0 }, 'Told the model that there are no skills any more'],
+])('the row of %s', (_name, source, title) => expect(contextTitle(source, { t: fillIn })).toBe(title))

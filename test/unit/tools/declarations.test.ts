@@ -5,11 +5,13 @@ import type { Search } from '../../../extension/capabilities/search.ts'
 import type { Jobs } from '../../../extension/features/jobs/service.ts'
 import type { Observations } from '../../../extension/features/observation/service.ts'
 import type { Questions } from '../../../extension/features/questions/service.ts'
+import type { Skills } from '../../../extension/features/skills/service.ts'
 import { fileTools } from '../../../extension/tools/files/plugin.ts'
 import { jobTools } from '../../../extension/tools/jobs/plugin.ts'
 import { questionTools } from '../../../extension/tools/questions/plugin.ts'
 import { searchTools } from '../../../extension/tools/search/plugin.ts'
 import { shellTools } from '../../../extension/tools/shell/plugin.ts'
+import { skillTools } from '../../../extension/tools/skills/plugin.ts'
 import { todoTools } from '../../../extension/tools/todo/plugin.ts'
 import type { Permissions } from '../../../extension/core/policy/permissions.ts'
 import type { Web } from '../../../extension/features/web/service.ts'
@@ -25,6 +27,7 @@ const bench = async () => {
   made.ctx.provide('observations', {} as Observations)
   made.ctx.provide('jobs', {} as Jobs)
   made.ctx.provide('questions', {} as Questions)
+  made.ctx.provide('skills', {} as Skills)
   await made.mount(fileTools({ files, blobs }))
   await made.mount(searchTools({ files, blobs, search: {} as Search, workspace: { folders: () => [] }, logger: made.logger }))
   await made.mount(shellTools({ files, blobs, clock, processes: {} as ProcessRunner, machine: createFakeMachine(), shellPath: () => null, timeoutMs: () => 1 }))
@@ -35,6 +38,7 @@ const bench = async () => {
   made.ctx.provide('web', web as Web)
   made.ctx.provide('permissions', { declare: () => () => undefined } as Partial<Permissions> as Permissions)
   await made.mount(webTools)
+  await made.mount(skillTools)
   return made
 }
 
@@ -58,6 +62,7 @@ it('declares every tool with exactly the arguments of the catalogue, and our opt
     read: ['file_path', 'offset?', 'limit?'],
     read_image: ['file_path'],
     str_replace_editor: ['command', 'path', 'file_text?', 'old_str?', 'new_str?', 'insert_line?', 'view_range?'],
+    skill: ['name'],
     todo_write: ['todos'],
     web_fetch: ['url', 'offset?', 'limit?', 'whole_page?'],
     web_search: ['queries'],
@@ -65,9 +70,9 @@ it('declares every tool with exactly the arguments of the catalogue, and our opt
   })
 })
 
-it('declares them in at most 7 000 bytes, and adds at most 1 200 bytes to the prompt', async () => {
+it('declares them in at most 7 300 bytes, and adds at most 1 200 bytes to the prompt', async () => {
   const { ctx, promptSections } = await bench()
   const [declarations, prompt] = [JSON.stringify(ctx.tools.schemas()).length, promptSections.map(({ text }) => text).join('\n').length]
-  expect(declarations).toBeLessThanOrEqual(7_000)
+  expect(declarations).toBeLessThanOrEqual(7_300)
   expect(prompt).toBeLessThanOrEqual(1_200)
 })
