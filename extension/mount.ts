@@ -59,6 +59,7 @@ import { languageTools } from './tools/language/plugin.ts'
 import { questionTools } from './tools/questions/plugin.ts'
 import { searchTools } from './tools/search/plugin.ts'
 import { shownPath } from './tools/shown-path.ts'
+import { persistentShell } from './persistent-shell-plugin.ts'
 import { shellTools } from './tools/shell/plugin.ts'
 import { terminalTools } from './tools/terminals/plugin.ts'
 import { skillTools } from './tools/skills/plugin.ts'
@@ -161,6 +162,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     hooksPlugin({ files, processes, clock, machine, workspace, logger, logPath: (sessionId) => blobs.spillFolder(sessionId).replace(/[\\/]spill$/, '/events.jsonl') }),
     hooksCommand,
     createPresetsPlugin({ kernel, workspace, stored: { files, userFolder: `${machine.userFolder}/presets` } }),
+    ...(world.terminals?.problem === null ? [persistentShell({ terminals: world.terminals, blobs, clock, machine, workspace, shellPath: setting('shellPath') })] : []),
     createRetryPlugin({ clock, machine }),
     createModelRoutesPlugin({ logger }),
     unreadableCalls,

@@ -32,4 +32,4 @@ export const durableTools: Plugin = {
   },
 }
 
-const onlyReads = (name: string): boolean => ownEffects.get(name)?.({}).kind === 'read'
+const onlyReads = (name: string): boolean => ownEffects.get(name)?.({}, null).kind === 'read'

@@ -197,7 +197,7 @@ export function createPermissionBook({ source, settings, workspace, machine, log
         if (effects.get(tool) === describe) effects.delete(tool)
       }
     },
-    effectOf: (tool, args, scope = null) => effectOf(describeOf(tool, scope), args),
+    effectOf: (tool, args, scope = null) => effectOf(describeOf(tool, scope), args, scope),
     async keep({ scope, rules }) {
       if (scope !== 'session') await store.add(rules)
       tell()

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../base/json.ts'
+import type { ScopeKey } from '../kernel/plugin.ts'
 
 /** What a call would do to the world, as far as its arguments say. */
 export type ToolEffect =
@@ -24,7 +25,8 @@ export interface NetworkEffect {
   readonly settled: string | null
 }
 
-export type DescribeEffect = (args: JsonObject) => ToolEffect
+/** `scope`: the layer of the agent that calls; null where that is not known. */
+export type DescribeEffect = (args: JsonObject, scope: ScopeKey | null) => ToolEffect
 
 /** The effects of Bosun's own tools; whoever adds a tool may add its effect with `permissions.declare`. */
 export const ownEffects: ReadonlyMap<string, DescribeEffect> = new Map<string, DescribeEffect>([
@@ -42,13 +44,13 @@ export const ownEffects: ReadonlyMap<string, DescribeEffect> = new Map<string, D
 ])
 
 /** One of Bosun's own tools that changes nothing outside the session, whatever its arguments. */
-export const isHarmless = (name: string): boolean => ['none', 'read'].includes(ownEffects.get(name)?.({}).kind ?? 'unknown')
+export const isHarmless = (name: string): boolean => ['none', 'read'].includes(ownEffects.get(name)?.({}, null).kind ?? 'unknown')
 
 /** Arguments that are no object say nothing, so the call is judged as unknown. */
-export function effectOf(describe: DescribeEffect | undefined, args: Json): ToolEffect {
+export function effectOf(describe: DescribeEffect | undefined, args: Json, scope: ScopeKey | null = null): ToolEffect {
   const isObject = typeof args === 'object' && args !== null && !Array.isArray(args)
   // The check above leaves objects; the type system cannot tell them from read-only arrays.
-  return describe === undefined || !isObject ? { kind: 'unknown' } : describe(args as JsonObject)
+  return describe === undefined || !isObject ? { kind: 'unknown' } : describe(args as JsonObject, scope)
 }
 
 function shell(shell: 'bash' | 'pwsh', args: JsonObject): ToolEffect {

@@ -1,7 +1,7 @@
 import type { Json } from '../../base/json.ts'
 import { PresentedError } from '../../core/tools/definition.ts'
 
-export type ShellErrorCode = 'ABORTED' | 'BAD_WORKDIR' | 'BACKGROUND_UNAVAILABLE'
+export type ShellErrorCode = 'ABORTED' | 'BAD_WORKDIR' | 'BACKGROUND_UNAVAILABLE' | 'SHELL_FAILED'
 
 /** A command that did not run, or was stopped; `meta` are its card's facts. */
 export class ShellError extends PresentedError<ShellErrorCode> {}

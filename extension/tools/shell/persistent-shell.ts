@@ -1,0 +1,199 @@
+import type { SpillFile } from '../../capabilities/blob-store.ts'
+import type { Clock } from '../../capabilities/clock.ts'
+import { TerminalError, type TerminalHost, type TerminalProcess } from '../../capabilities/terminal.ts'
+import { MESSAGE_SEQUENCE } from '../../capabilities/terminal-screen.ts'
+import { commandLines, initialLine, MarkedOutput } from './persistent-line.ts'
+import { PersistentOutput } from './persistent-output.ts'
+import { ShellError, stopped } from './shell-error.ts'
+
+export const PERSISTENT_DEADLINE_MS = 300_000
+const INIT_DEADLINE_MS = 10_000
+const POLL_MS = 50
+/** Silence after which the system is asked whether a program waits for keys. */
+const PROBE_AFTER_MS = 150
+/** Silence after which a line that looks like a question counts as one, where the system does not tell. */
+const INFER_AFTER_MS = 3_000
+
+export interface PersistentShellParts {
+  readonly terminals: TerminalHost
+  readonly clock: Clock
+  readonly program: () => string
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | null>>
+  readonly newNonce: () => string
+  readonly openSpill: () => Promise<SpillFile>
+}
+
+/** How a call came to its end; `text` is what the command wrote. */
+export type PersistentEnd =
+  | { readonly kind: 'completed'; readonly text: string; readonly exitCode: number }
+  | { readonly kind: 'waiting'; readonly text: string }
+  | { readonly kind: 'deadline'; readonly text: string; readonly timeoutMs: number }
+  | { readonly kind: 'ended'; readonly text: string; readonly exitCode: number | null; readonly signal: string | null }
+
+interface Live {
+  readonly process: TerminalProcess
+  exit: { readonly exitCode: number | null; readonly signal: string | null } | undefined
+}
+/** A command that has not ended; it may wait for input over several calls. */
+interface Running {
+  readonly marked: MarkedOutput
+  output: PersistentOutput
+  end: { readonly exitCode: number } | undefined
+}
+
+/** One shell of one agent: folder, variables, functions and background programs stay from call to call; calls queue. */
+export class PersistentShell {
+  folder: string
+  readonly #parts: PersistentShellParts
+  #live: Live | undefined
+  #running: Running | undefined
+  #hear: (text: string) => void = () => {}
+  #lastOutputAt = 0
+  #queue: Promise<unknown> = Promise.resolve()
+  #isDisposed = false
+
+  constructor(parts: PersistentShellParts) {
+    this.#parts = parts
+    this.folder = parts.cwd
+  }
+
+  /** A command of an earlier call has not ended and gets what is sent next. */
+  get isWaiting(): boolean {
+    return this.#running !== undefined
+  }
+
+  /** Errors: `ShellError` `ABORTED`, `SHELL_FAILED`; the shell is ended then, and the next call starts a fresh one. */
+  run(command: string, options: { readonly timeoutMs: number; readonly signal: AbortSignal; readonly onText: (text: string) => void }): Promise<PersistentEnd> {
+    const turn = this.#queue.then(() => this.#runNow(command, options))
+    this.#queue = turn.catch(() => {})
+    return turn
+  }
+
+  /** End the shell with all that it started. The next call starts a fresh one. */
+  async reset(): Promise<void> {
+    const live = this.#live
+    this.#live = undefined
+    this.#running = undefined
+    this.folder = this.#parts.cwd
+    await live?.process.terminate()
+  }
+
+  async dispose(): Promise<void> {
+    this.#isDisposed = true
+    await this.reset()
+  }
+
+  async #runNow(command: string, { timeoutMs, signal, onText }: Parameters<PersistentShell['run']>[1]): Promise<PersistentEnd> {
+    if (signal.aborted || this.#isDisposed) throw stopped('', null)
+    let running = this.#running
+    try {
+      const live = this.#live ?? (await this.#start())
+      if (running === undefined) {
+        const nonce = this.#parts.newNonce()
+        running = { marked: new MarkedOutput(nonce), output: new PersistentOutput(this.#parts.openSpill), end: undefined }
+        this.#listen(running, onText)
+        await live.process.write(commandLines(nonce, command))
+      } else {
+        running.output = new PersistentOutput(this.#parts.openSpill)
+        this.#listen(running, onText)
+        await live.process.write(`${command.replaceAll(/\r?\n/g, '\r')}\r`)
+      }
+      this.#running = running
+      return await this.#follow(live, running, timeoutMs, signal)
+    } catch (error) {
+      const text = running === undefined ? '' : await running.output.text()
+      await this.reset()
+      if (signal.aborted) throw stopped(text, { kind: 'foreground', aborted: true, output: text })
+      if (error instanceof ShellError || error instanceof TerminalError) throw error
+      throw new ShellError('SHELL_FAILED', `The shell failed and was ended; the next call starts a fresh one. ${error instanceof Error ? error.message : String(error)}`, null, { cause: error })
+    } finally {
+      await running?.output.close()
+    }
+  }
+
+  #listen(running: Running, onText: (text: string) => void): void {
+    this.#hear = (text) => {
+      const { output, end } = running.marked.push(text)
+      running.output.push(output)
+      if (output !== '') onText(output)
+      if (end === undefined) return
+      running.end = end
+      this.folder = end.folder || this.folder
+    }
+  }
+
+  async #follow(live: Live, running: Running, timeoutMs: number, signal: AbortSignal): Promise<PersistentEnd> {
+    const { clock } = this.#parts
+    const startedAt = clock.monotonicMs()
+    this.#lastOutputAt = startedAt
+    let waitingSince: number | null = null
+    for (;;) {
+      signal.throwIfAborted()
+      if (running.end !== undefined) {
+        this.#running = undefined
+        return { kind: 'completed', text: await running.output.text(), exitCode: running.end.exitCode }
+      }
+      if (live.exit !== undefined) {
+        const text = await running.output.text()
+        await this.reset()
+        return { kind: 'ended', text, ...live.exit }
+      }
+      const now = clock.monotonicMs()
+      if (now - startedAt >= timeoutMs) {
+        const text = await running.output.text()
+        await this.reset()
+        return { kind: 'deadline', text, timeoutMs }
+      }
+      if (now - this.#lastOutputAt >= PROBE_AFTER_MS && (await this.#waitsForKeys(live, running, now - this.#lastOutputAt))) {
+        // Looked at twice: the end of a command and the next prompt may be on their way.
+        if (waitingSince === this.#lastOutputAt) return { kind: 'waiting', text: await running.output.text() }
+        waitingSince = this.#lastOutputAt
+      } else waitingSince = null
+      await this.#pause(POLL_MS, live, signal)
+    }
+  }
+
+  async #waitsForKeys(live: Live, running: Running, silentMs: number): Promise<boolean> {
+    const { isReading } = await live.process.foreground()
+    return isReading ?? (silentMs >= INFER_AFTER_MS && /[:?>$#%] ?$/.test(running.output.ending))
+  }
+
+  async #start(): Promise<Live> {
+    const { terminals, clock, program, cwd, env, newNonce } = this.#parts
+    const nonce = newNonce()
+    const ready = `\u001b]${MESSAGE_SEQUENCE};${nonce};ready\u0007`
+    const decoder = new TextDecoder()
+    let seen = ''
+    this.#hear = (text) => void (seen = (seen + text).slice(-4_000))
+    const process = await terminals.open({
+      command: program(),
+      args: ['--noprofile', '--norc', '--noediting', '-i'],
+      cwd,
+      env,
+      size: { columns: 160, rows: 40 },
+      onOutput: (chunk) => {
+        this.#lastOutputAt = clock.monotonicMs()
+        this.#hear(decoder.decode(chunk, { stream: true }))
+      },
+    })
+    const live: Live = { process, exit: undefined }
+    void process.exit.then(({ exitCode, signal }) => (live.exit = { exitCode, signal }))
+    this.#live = live
+    await process.write(initialLine(nonce))
+    const deadline = clock.monotonicMs() + INIT_DEADLINE_MS
+    while (!seen.includes(ready)) {
+      if (live.exit !== undefined || clock.monotonicMs() > deadline) throw new ShellError('SHELL_FAILED', `${program()} did not start as a shell at a terminal. Check the setting bosun.shell.path.`, null)
+      await this.#pause(10, live)
+    }
+    return live
+  }
+
+  async #pause(delayMs: number, live: Live, signal?: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const stop = this.#parts.clock.schedule(delayMs, resolve)
+    signal?.addEventListener('abort', () => resolve(), { once: true })
+    await Promise.race([promise, ...(live.exit === undefined ? [live.process.exit] : [])])
+    stop()
+  }
+}

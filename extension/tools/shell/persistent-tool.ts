@@ -1,0 +1,98 @@
+import type { BlobStore } from '../../capabilities/blob-store.ts'
+import type { Clock } from '../../capabilities/clock.ts'
+import type { Machine } from '../../capabilities/machine.ts'
+import type { TerminalHost } from '../../capabilities/terminal.ts'
+import type { ScopeKey } from '../../core/kernel/plugin.ts'
+import { defineTool } from '../../core/tools/define-tool.ts'
+import type { Agent } from '../../core/session/agent.ts'
+import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
+import { refuseEscalation, sessionFolder } from '../session-folder.ts'
+import { PERSISTENT_DEADLINE_MS, PersistentShell, type PersistentEnd } from './persistent-shell.ts'
+import { bashDialect } from './shell-dialect.ts'
+
+export interface PersistentShellNeeds {
+  readonly terminals: TerminalHost
+  readonly blobs: Pick<BlobStore, 'openSpill'>
+  readonly clock: Clock
+  readonly machine: Pick<Machine, 'randomId'>
+  /** Read when a shell starts. */
+  readonly program: () => string
+  /** Default: 300 000. */
+  readonly timeoutMs?: number
+}
+
+/** The shells of agents, and the tool that runs commands in them. */
+export interface PersistentShells {
+  readonly tool: ToolDefinition
+  /** Where the shell of the agent with this layer stands, and whether the next command goes to a program that waits. Undefined before its first call. */
+  stateOf(scope: ScopeKey | null): { readonly folder: string; readonly isWaiting: boolean } | undefined
+  disposeOwner(agentId: string): Promise<void>
+  dispose(): Promise<void>
+}
+
+/** `bash` of the minimal preset: one shell an agent that stays from call to call. Source: capability specification 3. */
+export function createPersistentShells({ terminals, blobs, clock, machine, program, timeoutMs = PERSISTENT_DEADLINE_MS }: PersistentShellNeeds): PersistentShells {
+  const shells = new Map<string, PersistentShell>()
+  const byScope = new WeakMap<ScopeKey, PersistentShell>()
+  const shellOf = ({ id: agentId, scope }: Pick<Agent, 'id' | 'scope'>, cwd: string) => {
+    const found = shells.get(agentId)
+    if (found) return found
+    const made = new PersistentShell({
+      terminals, clock, program, cwd,
+      env: { ...bashDialect.env, HISTFILE: null, BOSUN_SHELL: '1', BOSUN_SESSION_ID: agentId },
+      newNonce: () => machine.randomId(),
+      openSpill: () => blobs.openSpill(agentId, 'bash-output.log'),
+    })
+    shells.set(agentId, made)
+    byScope.set(scope, made)
+    return made
+  }
+  const disposeOwner = async (agentId: string) => {
+    const shell = shells.get(agentId)
+    shells.delete(agentId)
+    await shell?.dispose()
+  }
+  return {
+    stateOf: (scope) => (scope === null ? undefined : byScope.get(scope)),
+    disposeOwner,
+    dispose: () => Promise.all([...shells.keys()].map(disposeOwner)).then(() => {}),
+    tool: defineTool({
+      name: 'bash',
+      description:
+        'Run a command in your shell. It is one bash at a terminal that stays: the folder, variables, functions and background programs are kept between calls. ' +
+        'A command that waits for input returns what it has shown, and the next command is typed to it. Of long output you get both ends and the path of all of it.',
+      parameters: { command: { type: 'string', required: true } },
+      output: { schema: { type: 'string' }, render: (_args, text) => [{ type: 'text', text }] },
+      async execute({ command }, exec) {
+        if (command.trim() === '') throw new ToolError('INVALID_ARGS', 'command is blank. Give the command to run.')
+        if (command.includes('\0')) throw new ToolError('INVALID_ARGS', 'command holds a NUL character, which no shell can take. Leave it out.')
+        refuseEscalation(exec)
+        const cwd = sessionFolder(exec)
+        if (exec.agent === undefined) throw new ToolError('INVALID_ARGS', 'bash keeps a shell for a session, and this call has none.')
+        return render(await shellOf(exec.agent, cwd).run(command, { timeoutMs, signal: exec.signal, onText: (text) => exec.progress(text) }))
+      },
+      presentCall: ({ command }) => ({ card: 'terminal', title: command }),
+    }),
+  }
+}
+
+const FRESH = 'The next call starts a fresh shell.'
+
+function render(end: PersistentEnd): string {
+  const text = end.text === '' ? '(no output)' : end.text
+  const notice = noticeOf(end)
+  return notice === null ? text : `${text}${text.endsWith('\n') ? '' : '\n'}${notice}`
+}
+
+function noticeOf(end: PersistentEnd): string | null {
+  switch (end.kind) {
+    case 'completed':
+      return end.exitCode === 0 ? null : `[exit code: ${end.exitCode}]`
+    case 'waiting':
+      return '[waits for input: the next command is typed to it]'
+    case 'deadline':
+      return `[timed out after ${end.timeoutMs / 1000} s, or out of memory; the shell was ended. ${FRESH}]`
+    case 'ended':
+      return `[the shell ended${end.signal !== null ? ` by ${end.signal}` : end.exitCode === null ? '' : ` with exit code ${end.exitCode}`}. ${FRESH}]`
+  }
+}
