@@ -16,6 +16,7 @@ import type { SettingsSource } from './capabilities/settings-source.ts'
 import type { ShellSyntax } from './capabilities/shell-syntax.ts'
 import type { WebPages } from './capabilities/web-pages.ts'
 import type { TerminalHost } from './capabilities/terminal.ts'
+import type { TerminalViews } from './capabilities/terminal-view.ts'
 import type { CreateScreen } from './capabilities/terminal-screen.ts'
 import type { Workspace } from './capabilities/workspace.ts'
 import { createKernel } from './core/kernel/kernel.ts'
@@ -68,6 +69,8 @@ export interface Capabilities {
   /** Absent where no program can be started. */
   readonly terminals?: TerminalHost
   readonly createScreen: CreateScreen
+  /** Absent where nobody looks. */
+  readonly terminalViews?: TerminalViews
   readonly workspace: Workspace
 }
 

@@ -25,6 +25,7 @@ import { createVscodeMemento } from './platform/vscode/memento.ts'
 import { findEditorRipgrep } from './platform/vscode/ripgrep.ts'
 import { createVscodeSecrets } from './platform/vscode/secrets.ts'
 import { createVscodeSettingsSource } from './platform/vscode/settings-source.ts'
+import { vscodeTerminalViews } from './platform/vscode/terminal-views.ts'
 import { createVscodeWorkspace } from './platform/vscode/workspace.ts'
 import type { ChatController } from './host/chat-controller.ts'
 import type { ChatCapabilities } from './host/chat-services.ts'
@@ -88,6 +89,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, kept,
     }),
     terminals: processes.terminals,
     createScreen: createXtermScreen,
+    terminalViews: vscodeTerminalViews,
     workspace,
   })
   const capabilities = {

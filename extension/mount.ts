@@ -152,7 +152,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     languageTools({ languages: world.languages, files, clock }),
     jobTools,
     ...(world.terminals?.problem === null
-      ? [terminalsPlugin({ terminals: world.terminals, createScreen: world.createScreen, clock, logger, machine, shellPath: setting('shellPath') }), terminalEffects, terminalTools({ files })]
+      ? [terminalsPlugin({ terminals: world.terminals, createScreen: world.createScreen, ...(world.terminalViews && { views: world.terminalViews }), clock, logger, machine, shellPath: setting('shellPath') }), terminalEffects, terminalTools({ files })]
       : []),
     todoTools({ allowParallelInProgress: true }),
     questionTools,

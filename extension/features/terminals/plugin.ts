@@ -3,6 +3,7 @@ import type { Clock } from '../../capabilities/clock.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Machine } from '../../capabilities/machine.ts'
 import type { TerminalHost } from '../../capabilities/terminal.ts'
+import type { TerminalViews } from '../../capabilities/terminal-view.ts'
 import type { CreateScreen } from '../../capabilities/terminal-screen.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
 import type { EventDraft } from '../../core/log/event.ts'
@@ -17,6 +18,8 @@ import { TerminalSession } from './terminal-session.ts'
 export interface TerminalsPluginNeeds {
   readonly terminals: TerminalHost
   readonly createScreen: CreateScreen
+  /** Absent where nobody looks. */
+  readonly views?: TerminalViews
   readonly clock: Clock
   readonly logger: Logger
   readonly machine: Pick<Machine, 'platform' | 'bash' | 'pwsh' | 'randomId'>
@@ -30,7 +33,7 @@ export const MAX_TERMINALS = 8
 
 /** Offers `terminals`, writes them into the log of their owner, ends them with it, and after a resume names those that did not outlive the last host. */
 export function terminalsPlugin(needs: TerminalsPluginNeeds): Plugin {
-  const { terminals: host, createScreen, clock, logger, machine, shellPath } = needs
+  const { terminals: host, createScreen, views, clock, logger, machine, shellPath } = needs
   return {
     name: 'terminals',
     apply(ctx) {
@@ -72,6 +75,7 @@ export function terminalsPlugin(needs: TerminalsPluginNeeds): Plugin {
           let hasEnded = false
           const session = new TerminalSession({
             id, type, name, owner, folder: cwd, screen, clock, nonce,
+            ...(views && { views }),
             onChange() {
               const { status } = session
               if (status.kind === 'exited' && !hasEnded) {
@@ -88,7 +92,7 @@ export function terminalsPlugin(needs: TerminalsPluginNeeds): Plugin {
             session.attach(process)
           } catch (error) {
             sessions.delete(id)
-            screen.dispose()
+            await session.close()
             throw error
           }
           log(owner, { type: 'terminal/opened', data: { id, shell: type, ...(name !== undefined && { name }) }, ignorable: true })
@@ -100,10 +104,12 @@ export function terminalsPlugin(needs: TerminalsPluginNeeds): Plugin {
         sendInBackground: (caller, id, request) => find(caller, id).sendInBackground(request),
         check: (caller, id) => void find(caller, id),
         async read(caller, id, range) {
-          const { screen } = find(caller, id)
+          const one = find(caller, id)
+          const { screen } = one
           await screen.settled()
+          const personTyped = one.takePersonTyped()
           const { text, total, first, last, isLost } = screen.lines(range)
-          return { text, totalLines: total, lineBegin: first, lineEnd: last, truncated: isLost }
+          return { text, totalLines: total, lineBegin: first, lineEnd: last, truncated: isLost, ...(personTyped !== '' && { personTyped }) }
         },
         async screen(caller, id) {
           const { screen } = find(caller, id)

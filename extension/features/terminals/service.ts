@@ -27,6 +27,8 @@ export type SendResult = {
   readonly sessionStatus: TerminalStatus
   /** The beginning of the viewport is gone. */
   readonly truncated: boolean
+  /** Keys of the person since the last look; absent when there were none. */
+  readonly personTyped?: string
 }
 
 export type TerminalLines = {
@@ -37,6 +39,7 @@ export type TerminalLines = {
   readonly lineEnd: number
   /** Older lines were there and are gone. */
   readonly truncated: boolean
+  readonly personTyped?: string
 }
 
 export interface SendRequest {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../capabilities/clock.ts'
-import type { TerminalProcess, TerminalSignal } from '../../capabilities/terminal.ts'
+import type { TerminalProcess, TerminalSignal, TerminalSize } from '../../capabilities/terminal.ts'
+import type { TerminalViewHandle, TerminalViews } from '../../capabilities/terminal-view.ts'
 import type { ScreenMark, TerminalScreen } from '../../capabilities/terminal-screen.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import type { JobEnd, JobWork } from '../jobs/service.ts'
@@ -27,7 +28,12 @@ export interface TerminalSessionParts {
   /** What the prompt's own sequence begins with: no program can know it beforehand. */
   readonly nonce: string
   readonly onChange: () => void
+  /** Absent where nobody looks. */
+  readonly views?: TerminalViews
 }
+
+/** Keys of the person that are told to the model, the last of them. */
+const MAX_TOLD_KEYS = 2_000
 
 /** One terminal: its program, its screen, and whether somebody waits for it. */
 export class TerminalSession {
@@ -44,6 +50,8 @@ export class TerminalSession {
   #isAtPrompt = false
   #pendingLine: string | null = ''
   #folder: string
+  #personTyped = ''
+  readonly #view: TerminalViewHandle | undefined
 
   constructor(parts: TerminalSessionParts) {
     this.#parts = parts
@@ -54,6 +62,12 @@ export class TerminalSession {
     this.#lastOutputAt = parts.clock.monotonicMs()
     parts.screen.onMessage((data) => this.#hear(data))
     parts.screen.onReply((text) => void this.#process?.write(text))
+    this.#view = parts.views?.show({
+      name: `Bosun: ${parts.name ?? parts.id}`,
+      onInput: (text) => this.#typeForPerson(text),
+      onResize: (size) => this.#resize(size),
+      onClose: () => void this.#process?.terminate(),
+    })
   }
 
   /** Raw output of its program. */
@@ -61,6 +75,7 @@ export class TerminalSession {
     const { screen, clock } = this.#parts
     this.#lastOutputAt = clock.monotonicMs()
     screen.write(chunk)
+    this.#view?.write(chunk)
     if (this.#isHeld || screen.pendingBytes < HELD_ABOVE_BYTES) return
     this.#isHeld = true
     this.#process?.pauseOutput()
@@ -72,6 +87,7 @@ export class TerminalSession {
     void process.exit.then(({ exitCode, signal }) => {
       this.#status = { kind: 'exited', exitCode, signal }
       this.#isAtPrompt = false
+      this.#view?.end(exitCode)
       this.#parts.onChange()
     })
   }
@@ -93,6 +109,13 @@ export class TerminalSession {
     return this.#parts.screen
   }
 
+  /** What the person typed since this was last asked. */
+  takePersonTyped(): string {
+    const typed = this.#personTyped
+    this.#personTyped = ''
+    return typed
+  }
+
   /** What the program shows when it is there. */
   async start(): Promise<string> {
     const signal = new AbortController().signal
@@ -109,7 +132,8 @@ export class TerminalSession {
       await this.screen.settled()
       const { text: viewport, isLost } = this.screen.since(mark)
       onText(viewport)
-      return { viewport: viewport.trimEnd(), waitReason, sessionStatus: this.#status, truncated: isLost }
+      const personTyped = this.takePersonTyped()
+      return { viewport: viewport.trimEnd(), waitReason, sessionStatus: this.#status, truncated: isLost, ...(personTyped !== '' && { personTyped }) }
     } catch (error) {
       if (!signal.aborted) throw error
       await this.#interrupt()
@@ -166,6 +190,20 @@ export class TerminalSession {
     await this.#process?.exit
     await this.screen.settled()
     this.screen.dispose()
+    this.#view?.dispose()
+  }
+
+  #typeForPerson(text: string): void {
+    this.#personTyped = (this.#personTyped + text).slice(-MAX_TOLD_KEYS)
+    // Until the next prompt nobody knows what stands on the line.
+    this.#pendingLine = null
+    void this.#process?.write(text)
+  }
+
+  #resize(size: TerminalSize): void {
+    if (size.columns < 2 || size.rows < 2 || this.#closing !== undefined) return
+    this.screen.resize(size)
+    void this.#process?.resize(size)
   }
 
   #begin(): ScreenMark {

@@ -2,6 +2,7 @@ import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { Terminals } from '../../features/terminals/service.ts'
 import { boundResult } from './bounds.ts'
+import { typedNotice } from './terminal-schema.ts'
 
 export const DEFAULT_COUNT = 500
 
@@ -27,6 +28,7 @@ export const createTerminalRead = (terminals: Pick<Terminals, 'read' | 'screen'>
               lineBegin: { type: 'integer', required: true },
               lineEnd: { type: 'integer', required: true },
               truncated: { type: 'boolean', required: true },
+              personTyped: { type: 'string' },
             },
             additionalProperties: false,
           },
@@ -49,11 +51,11 @@ export const createTerminalRead = (terminals: Pick<Terminals, 'read' | 'screen'>
   })
 
 type ReadValue =
-  | { readonly text: string; readonly totalLines: number; readonly lineBegin: number; readonly lineEnd: number; readonly truncated: boolean }
+  | { readonly text: string; readonly totalLines: number; readonly lineBegin: number; readonly lineEnd: number; readonly truncated: boolean; readonly personTyped?: string }
   | { readonly text: string; readonly isFullScreen: boolean }
 
 function rendered(value: ReadValue): string {
   const text = value.text === '' ? '(nothing)' : value.text
   if ('isFullScreen' in value) return `${text}\n[screen${value.isFullScreen ? ' of a full-screen program' : ''}]`
-  return `${text}\n[lines: ${value.lineBegin}-${value.lineEnd} of ${value.totalLines}]${value.truncated ? '\n[older lines are gone]' : ''}`
+  return [text, `[lines: ${value.lineBegin}-${value.lineEnd} of ${value.totalLines}]`, ...(value.truncated ? ['[older lines are gone]'] : []), ...typedNotice(value.personTyped)].join('\n')
 }

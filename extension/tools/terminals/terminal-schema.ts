@@ -25,6 +25,9 @@ export const terminalProperties = {
   status: { ...statusSchema, required: true },
 } as const
 
+/** Keys that are no text are shown as codes, so that the model reads what was pressed. */
+export const typedNotice = (personTyped: string | undefined) => (personTyped === undefined ? [] : [`[the person typed here: ${JSON.stringify(personTyped)}]`])
+
 export function statusText(status: TerminalStatus): string {
   if (status.kind === 'running') return 'running'
   return status.signal === null ? `exited with ${status.exitCode ?? 'no code'}` : `killed by ${status.signal}`

@@ -5,7 +5,7 @@ import type { Terminals } from '../../features/terminals/service.ts'
 import { refuseEscalation } from '../session-folder.ts'
 import { boundResult } from './bounds.ts'
 import { presentSend, presentSent } from './terminal-send.card.ts'
-import { statusSchema, statusText } from './terminal-schema.ts'
+import { statusSchema, statusText, typedNotice } from './terminal-schema.ts'
 
 /** Characters typed in one call. */
 export const MAX_TEXT_CHARS = 100_000
@@ -32,6 +32,7 @@ export const createTerminalSend = ({ terminals, jobs }: { readonly terminals: Pi
               waitReason: { type: 'string', required: true, enum: ['stdin_read', 'inferred_idle', 'timeout', 'session_exit'] },
               sessionStatus: { ...statusSchema, required: true },
               truncated: { type: 'boolean', required: true },
+              personTyped: { type: 'string' },
             },
             additionalProperties: false,
           },
@@ -48,7 +49,7 @@ export const createTerminalSend = ({ terminals, jobs }: { readonly terminals: Pi
           text:
             value.kind === 'background'
               ? `Sent; waiting goes on as job ${value.jobId}. Read its output with job_output; you are told when it ends.`
-              : [value.viewport === '' ? '(nothing appeared)' : value.viewport, `[wait: ${value.waitReason}]`, `[session: ${statusText(value.sessionStatus)}]`, ...(value.truncated ? ['[the beginning is gone; only the end is shown]'] : [])].join('\n'),
+              : [value.viewport === '' ? '(nothing appeared)' : value.viewport, `[wait: ${value.waitReason}]`, `[session: ${statusText(value.sessionStatus)}]`, ...(value.truncated ? ['[the beginning is gone; only the end is shown]'] : []), ...typedNotice(value.personTyped)].join('\n'),
         },
       ],
       presentationMeta: (_args, value) => (value.kind === 'background' ? { kind: value.kind, jobId: value.jobId } : { kind: value.kind, output: value.viewport, waitReason: value.waitReason }),

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ShownTerminal } from '../../../extension/capabilities/terminal-view.ts'
 import { SCROLLBACK_LINES } from '../../../extension/capabilities/terminal-screen.ts'
 import type { Agent } from '../../../extension/core/session/agent.ts'
 import type { ToolResult } from '../../../extension/core/tools/definition.ts'
@@ -8,6 +9,7 @@ import type {} from '../../../extension/features/terminals/service.ts'
 import { MAX_TERMINALS } from '../../../extension/features/terminals/plugin.ts'
 import { terminalProblem } from '../../../extension/platform/node/direct-terminals.ts'
 import { MAX_RESULT_BYTES } from '../../../extension/tools/terminals/bounds.ts'
+import { MAX_TEXT_CHARS } from '../../../extension/tools/terminals/terminal-send.ts'
 import { isRunning, until } from '../../contract/process-runner.suite.ts'
 import { outcomeOf, textOf } from '../../support/tool-bench.ts'
 import { wholeApplication, type WholeApplication } from '../../support/whole-application.ts'
@@ -242,11 +244,11 @@ describe.skipIf(cannotRun)('the terminal tools', () => {
       ['read', { sessionId: 'x', offset: -1 }, /offset/],
       ['read', { sessionId: 'x', count: 0 }, /count/],
       ['read', { sessionId: 'x', count: 1.5 }, /count/],
-      ['send', { sessionId: 'x', text: 'y'.repeat(100_001) }, /100000/],
       ['send', { sessionId: 'x', text: 'y', sandbox_permissions: 'danger-full-access' }, /sandbox_permissions/],
     ])('%s with %j', async (name, args, message) => expect(outcomeOf(await run(name, args))).toEqual(failed('INVALID_ARGS', message)))
   })
 
+  it('refuses a text that nobody types', async () => expect(outcomeOf(await send('x', 'y'.repeat(MAX_TEXT_CHARS + 1)))).toEqual(failed('INVALID_ARGS', /Write a file instead/)))
   it('bounds every complete result', async () => {
     const definition = application.ctx.tools.get('terminal_read')
     const content = definition?.finalizeContent?.({} as never, { isError: true, content: [{ type: 'text', text: 'é'.repeat(MAX_RESULT_BYTES) }], error: { message: '' } })
@@ -310,6 +312,47 @@ describe.skipIf(cannotRun)('the terminal tools', () => {
       expect(present?.({ sessionId: id, text: 'echo x' }, sent)).toEqual({ card: 'terminal', output: 'echo x\nx\n$' })
       for (const meta of [null, 7, {}, { kind: 'background', jobId: 'x' }]) expect(present?.({ sessionId: id, text: '' }, { content: [], isError: false, meta })).toBeUndefined()
     })
+  })
+})
+
+describe.skipIf(cannotRun)('a terminal that the person sees', () => {
+  it('shows raw output, takes keys and a size, tells the model what was typed, once, and ends with its tab', async () => {
+    let tab: ShownTerminal | undefined
+    let raw = ''
+    const seen: string[] = []
+    const application = await wholeApplication({
+      settings: { 'permissions.defaultPreset': 'danger-full-access' },
+      alter: (world) => ({
+        ...world,
+        terminalViews: {
+          show(terminal) {
+            tab = terminal
+            return { write: (bytes) => void (raw += Buffer.from(bytes).toString()), end: (exitCode) => seen.push(`end ${exitCode}`), dispose: () => seen.push('dispose') }
+          },
+        },
+      }),
+    })
+    const agent = await application.ctx.agents.create({ cwd: application.folder })
+    let calls = 0
+    const run = (name: string, args: object) => application.ctx.tools.execute({ callId: `c${++calls}`, name: `terminal_${name}`, arguments: args, agent, signal: new AbortController().signal })
+    const { sessionId } = outcomeOf(await run('open', { type: 'bash', name: 'dev' })) as { readonly sessionId: string }
+    expect(tab?.name).toBe('Bosun: dev')
+    tab?.onResize({ columns: 77, rows: 22 })
+    tab?.onInput('echo mine')
+    expect(application.ctx.permissions.effectOf('terminal_send', { sessionId, text: '; ls' })).toEqual({ kind: 'unknown' })
+    tab?.onInput('\r')
+    await until(() => raw.split('mine').length > 2)
+    const read = await run('read', { sessionId })
+    expect(textOf(read)).toMatch(/\nmine\n[^]*\[the person typed here: "echo mine\\r"\]$/)
+    expect(textOf(await run('read', { sessionId }))).not.toContain('the person typed')
+    const sent = await run('send', { sessionId, text: 'stty size' })
+    expect(outcomeOf(sent)).toMatchObject({ viewport: 'stty size\n22 77\n$' })
+    tab?.onClose()
+    await until(() => seen.length > 0)
+    expect(textOf(await run('read', { sessionId, count: 500 }))).toContain('mine')
+    await run('close', { sessionId })
+    expect(seen).toEqual([expect.stringMatching(/^end /) as string, 'dispose'])
+    await application.dispose()
   })
 })
 

@@ -1,0 +1,24 @@
+import type { TerminalSize } from './terminal.ts'
+
+/** Shows terminals to the person, who can type into them. Absent where nobody looks. */
+export interface TerminalViews {
+  show(terminal: ShownTerminal): TerminalViewHandle
+}
+
+export interface ShownTerminal {
+  readonly name: string
+  /** Keys of the person, as a terminal sends them. */
+  onInput(text: string): void
+  /** The person's view has another size. */
+  onResize(size: TerminalSize): void
+  /** The person closed the view, which ends the terminal. */
+  onClose(): void
+}
+
+export interface TerminalViewHandle {
+  /** Raw output. */
+  write(bytes: Uint8Array): void
+  /** The program ended; what it showed stays to be read. */
+  end(exitCode: number | null): void
+  dispose(): void
+}
