@@ -37,6 +37,8 @@ try {
   const eventsFile = join(scratch, 'events.jsonl')
   await cp(join(root, 'test/fixtures/workspace'), folder, { recursive: true })
   await mkdir(join(scratch, 'home'))
+  // Names a vendor of language models, which only an extension can do. The page takes one extension under development, so this one is installed.
+  await cp(join(root, 'test/fixtures/editor-models'), join(scratch, 'extensions', 'acme.acme-models-0.0.1'), { recursive: true })
   const server = await startVscodeServer({
     port: 0,
     dataDir: join(scratch, 'data'),
@@ -64,8 +66,6 @@ async function runInBrowser({ url, port, output }: VscodeServer, folder: string,
     const remote = (path: string) => `vscode-remote://127.0.0.1:${port}${path}`
     const payload = JSON.stringify([
       ['extensionDevelopmentPath', remote(root)],
-      // Names a vendor of language models, which only an extension can do.
-      ['extensionDevelopmentPath', remote(join(root, 'test/fixtures/editor-models'))],
       ['extensionTestsPath', remote(editorTestsFile)],
     ])
     await page.exposeFunction('codeAutomationLog', (type: string, args: readonly unknown[]) => {

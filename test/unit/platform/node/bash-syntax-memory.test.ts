@@ -16,5 +16,6 @@ it('reads commands in little memory: nothing optimizes the giant function of the
   child.stdout.on('data', (chunk: Buffer) => void (text += chunk.toString()))
   await new Promise((resolve) => child.on('close', resolve))
   const { maxRssKb } = JSON.parse(text) as { readonly maxRssKb: number }
-  expect(maxRssKb).toBeLessThan(250_000)
+  // About 200 MB, and 500 MB where it is optimized; in between, so that a busy machine does not matter.
+  expect(maxRssKb).toBeLessThan(330_000)
 })
