@@ -127,7 +127,7 @@ async function runCalls(command: ToolCommand): Promise<number> {
     const wasInterrupted = stopOnSignal(agent)
     agent.followup(userMessage(world, 'Make the calls of the list.'))
     const reason = await end
-    command.calls.forEach((call, index) => print(callLine(application, call, results.get(callIdOf(index)))))
+    command.calls.forEach((call, index) => print(callLine(application, agent, call, results.get(callIdOf(index)))))
     return exitCodeOf(reason, wasInterrupted())
   } finally {
     await application.dispose()
@@ -135,8 +135,8 @@ async function runCalls(command: ToolCommand): Promise<number> {
   }
 }
 
-function callLine({ ctx }: Application, call: { readonly name: string; readonly arguments: string }, result: ToolResult | undefined): Json {
-  const find = (name: string) => ctx.tools.get(name)
+function callLine({ ctx }: Application, { scope }: Agent, call: { readonly name: string; readonly arguments: string }, result: ToolResult | undefined): Json {
+  const find = (name: string) => ctx.tools.get(name, scope)
   const args = argumentsFrom(call.arguments)
   const shown = result && presentResult(find, { name: call.name, args }, result, { t: (text) => text })
   return {

@@ -6,8 +6,9 @@ import type { Agent } from '../../core/session/agent.ts'
 import type { JobEnd, JobWork } from '../jobs/service.ts'
 import { TerminalSessionError, TerminalStopped, type SendRequest, type SendResult, type TerminalInfo, type TerminalStatus, type TypingState, type WaitReason } from './service.ts'
 
-/** How often is looked whether a wait is over. */
+/** How often is looked whether a wait is over; less often the longer it is silent. */
 const POLL_MS = 50
+const SLOWEST_POLL_MS = 1_000
 /** Silence after which the system is asked who waits for keys. */
 const PROBE_AFTER_MS = 150
 /** Silence after which a program counts as idle where nobody can say. */
@@ -51,6 +52,7 @@ export class TerminalSession {
   #pendingLine: string | null = ''
   #folder: string
   #personTyped = ''
+  #wake: () => void = () => {}
   readonly #view: TerminalViewHandle | undefined
 
   constructor(parts: TerminalSessionParts) {
@@ -87,6 +89,7 @@ export class TerminalSession {
     void process.exit.then(({ exitCode, signal }) => {
       this.#status = { kind: 'exited', exitCode, signal }
       this.#isAtPrompt = false
+      this.#wake()
       this.#view?.end(exitCode)
       this.#parts.onChange()
     })
@@ -236,8 +239,21 @@ export class TerminalSession {
         if (infersIdle && silentMs >= IDLE_AFTER_MS) return 'inferred_idle'
       }
       if (deadlineMs !== undefined && now - since >= deadlineMs) return 'timeout'
-      await pause(clock, POLL_MS, { signal, exit: this.#process?.exit })
+      await this.#pause(Math.min(Math.max(POLL_MS, silentMs / 10), SLOWEST_POLL_MS), signal)
     }
+  }
+
+  /** Until the time is over, the signal fires or the program ends. There is one waiter at a time. */
+  async #pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const wake = () => resolve()
+    const stop = this.#parts.clock.schedule(delayMs, wake)
+    this.#wake = wake
+    signal.addEventListener('abort', wake)
+    if (signal.aborted) wake()
+    await promise
+    stop()
+    signal.removeEventListener('abort', wake)
   }
 
   /** A real signal, never a typed key, where the system has one; there may be nobody left to get it. */
@@ -259,17 +275,8 @@ export class TerminalSession {
   }
 
   async #freeOutput(): Promise<void> {
-    while (this.screen.pendingBytes > FREED_BELOW_BYTES) await pause(this.#parts.clock, 5, {})
+    while (this.screen.pendingBytes > FREED_BELOW_BYTES) await new Promise<void>((resolve) => void this.#parts.clock.schedule(5, resolve))
     this.#isHeld = false
     this.#process?.resumeOutput()
   }
-}
-
-/** Until the time is over, the signal fires or the program ends. */
-async function pause(clock: Clock, delayMs: number, { signal, exit }: { readonly signal?: AbortSignal; readonly exit?: Promise<unknown> | undefined }): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const stop = clock.schedule(delayMs, resolve)
-  signal?.addEventListener('abort', () => resolve(), { once: true })
-  await Promise.race([promise, ...(exit === undefined ? [] : [exit])])
-  stop()
 }

@@ -8,7 +8,9 @@ import { ShellError, stopped } from './shell-error.ts'
 
 export const PERSISTENT_DEADLINE_MS = 300_000
 const INIT_DEADLINE_MS = 10_000
+/** Less often the longer it is silent. */
 const POLL_MS = 50
+const SLOWEST_POLL_MS = 1_000
 /** Silence after which the system is asked whether a program waits for keys. */
 const PROBE_AFTER_MS = 150
 /** Silence after which a line that looks like a question counts as one, where the system does not tell. */
@@ -50,6 +52,7 @@ export class PersistentShell {
   #running: Running | undefined
   #hear: (text: string) => void = () => {}
   #lastOutputAt = 0
+  #wake: () => void = () => {}
   #queue: Promise<unknown> = Promise.resolve()
   #isDisposed = false
 
@@ -119,6 +122,7 @@ export class PersistentShell {
       if (output !== '') onText(output)
       if (end === undefined) return
       running.end = end
+      this.#wake()
       this.folder = end.folder || this.folder
     }
   }
@@ -150,7 +154,7 @@ export class PersistentShell {
         if (waitingSince === this.#lastOutputAt) return { kind: 'waiting', text: await running.output.text() }
         waitingSince = this.#lastOutputAt
       } else waitingSince = null
-      await this.#pause(POLL_MS, live, signal)
+      await this.#pause(Math.min(Math.max(POLL_MS, (now - this.#lastOutputAt) / 10), SLOWEST_POLL_MS), signal)
     }
   }
 
@@ -178,22 +182,30 @@ export class PersistentShell {
       },
     })
     const live: Live = { process, exit: undefined }
-    void process.exit.then(({ exitCode, signal }) => (live.exit = { exitCode, signal }))
+    void process.exit.then(({ exitCode, signal }) => {
+      live.exit = { exitCode, signal }
+      this.#wake()
+    })
     this.#live = live
     await process.write(initialLine(nonce))
     const deadline = clock.monotonicMs() + INIT_DEADLINE_MS
     while (!seen.includes(ready)) {
       if (live.exit !== undefined || clock.monotonicMs() > deadline) throw new ShellError('SHELL_FAILED', `${program()} did not start as a shell at a terminal. Check the setting bosun.shell.path.`, null)
-      await this.#pause(10, live)
+      await this.#pause(10)
     }
     return live
   }
 
-  async #pause(delayMs: number, live: Live, signal?: AbortSignal): Promise<void> {
+  /** Until the time is over, the command or the shell ends or the signal fires. Calls queue, so there is one waiter at a time. */
+  async #pause(delayMs: number, signal?: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const stop = this.#parts.clock.schedule(delayMs, resolve)
-    signal?.addEventListener('abort', () => resolve(), { once: true })
-    await Promise.race([promise, ...(live.exit === undefined ? [live.process.exit] : [])])
+    const wake = () => resolve()
+    const stop = this.#parts.clock.schedule(delayMs, wake)
+    this.#wake = wake
+    signal?.addEventListener('abort', wake)
+    if (signal?.aborted === true) wake()
+    await promise
     stop()
+    signal?.removeEventListener('abort', wake)
   }
 }
