@@ -275,9 +275,12 @@ function effectivePreset(session: Session, events: readonly SessionEvent[]): str
   return chosen?.data.agentPreset ?? session.header.agentPreset
 }
 
-/** What the last request was made with. */
+/** What the last request was made with; a model that only stood in for another until its turn ended is not what was chosen. */
 function optionsFrom(events: readonly SessionEvent[]): AgentOptions {
-  const config = events.findLast((event) => event.type === 'request/header')?.data.header.config
+  const turnStart = events.findLastIndex((event) => event.type === 'turn/start')
+  const standIn = events.findIndex((event, index) => index > turnStart && event.type === 'llm/route' && event.data.failure !== undefined)
+  const chosen = standIn < 0 ? events : events.slice(0, standIn)
+  const config = chosen.findLast((event) => event.type === 'request/header')?.data.header.config
   if (!config) return {}
   const { provider, model, maxTokens, reasoningEffort } = config
   return { provider, model, ...(maxTokens !== undefined && { maxTokens }), ...(reasoningEffort !== undefined && { reasoningEffort }) }

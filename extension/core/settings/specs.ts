@@ -46,6 +46,9 @@ const count = (least: number) => z.int().min(least)
 /** Not blank; the pattern says so to the settings page, which does not trim. */
 const text = z.string().trim().min(1).regex(/\S/)
 const names = z.array(text)
+/** Source: RFC 9110, 5.1 and 5.5. */
+const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/)
+const headerValue = z.string().regex(/^[^\r\n\0]*$/)
 /** A file below a folder: no step out of it. */
 const fileNames = z.array(text.regex(/^(?!.*(^|\/)\.\.(\/|$))[^/\\:][^\\:]*$/))
 
@@ -72,7 +75,7 @@ export const providerSchema = z.strictObject({
   baseUrl: z.url({ protocol: /^https?$/ }).optional(),
   /** Models to offer, or facts by model. */
   models: z.union([names, z.record(text, modelFactsSchema)]).optional(),
-  headers: z.record(text, z.string()).optional(),
+  headers: z.record(headerName, headerValue).optional(),
   /** Name of the key in the secrets or the environment; null: the server wants none. */
   keyName: text.nullable().optional(),
   contextWindow: count(1).optional(),

@@ -404,6 +404,17 @@ describe('30.17 the fallback route', () => {
     expect(dataOf(agent, 'llm/route')).toEqual([{ turn: 1, step: 1, from: { provider: 'a', model: 'm' }, to: { provider: 'b', model: 'n' }, failure: failing('SERVER') }])
     expect([dataOf(agent, 'request/context').map(({ provider }) => provider), endOf(agent)]).toEqual([['a', 'b'], { kind: 'completed' }])
   })
+  it('ends with its turn, also when the session is opened anew', async () => {
+    const application = await compose({ 'model.provider': 'a', 'model.name': 'm', 'llm.retry.maxRetries': 0, 'model.fallback': ['b/n'] })
+    application.ctx.models.register(createScriptedAdapter([failWith(failing('SERVER'))], { provider: 'a' }))
+    application.ctx.models.register(createScriptedAdapter([sayText('ok')], { provider: 'b' }))
+    const agent = await application.ctx.agents.create({ cwd: application.folder })
+    agent.followup(prompt('go'))
+    await agent.whenIdle()
+    await agent.dispose()
+    await application.ctx.agents.resume(agent.id)
+    expect(application.ctx.agents.configurationOf(agent.id)).toMatchObject({ provider: 'a', model: 'm' })
+  })
   it('does not hide a refused key', async () => {
     const application = await compose({ 'model.provider': 'a', 'model.name': 'm', 'model.fallback': ['b/n'] })
     application.ctx.models.register(createScriptedAdapter([failWith(failing('AUTH'))], { provider: 'a' }))
