@@ -1,8 +1,11 @@
 import { argumentsFrom } from './base/call-arguments.ts'
+import { isErrorOf } from './base/harness-error.ts'
 import type { Json } from './base/json.ts'
 import type { EventFile } from './capabilities/event-store.ts'
 import type { Application } from './compose.ts'
+import type { ScopeKey } from './core/kernel/plugin.ts'
 import type { SessionEvent } from './core/log/event.ts'
+import { PresetError } from './core/presets/preset.ts'
 import { DerivedLog } from './core/session/derived-log.ts'
 import { headerFrom, loadLog } from './core/session/load-log.ts'
 import { presentCall, presentResult } from './host/present-tool.ts'
@@ -19,11 +22,23 @@ export class ReplayError extends Error {}
  */
 export async function replayLog({ ctx }: Application, path: string): Promise<readonly Json[]> {
   const file = await logFile(path)
-  headerFrom(file.id, file.header())
+  const header = headerFrom(file.id, file.header())
   const log = new DerivedLog(ctx.eventTypes)
   await loadLog(file, ctx.eventTypes, log)
-  const cards = cardsOf(log.list.slice(0, log.length), (name) => ctx.tools.get(name))
+  const events = log.list.slice(0, log.length)
+  const layer = presetLayer(ctx, events.findLast((event) => event.type === 'agent-preset/selected')?.data.agentPreset ?? header.agentPreset)
+  const cards = cardsOf(events, (name) => ctx.tools.get(name, layer))
   return [...cards, ...log.surface.messages.map((message) => ({ kind: 'message', message }) as unknown as Json)]
+}
+
+/** A preset may have tools of its own. One that is gone or cannot be used here leaves the tools that all share. */
+function presetLayer({ presets }: Application['ctx'], preset: string | undefined): ScopeKey | null {
+  try {
+    return preset === undefined ? null : presets.scopeOf(preset)
+  } catch (error) {
+    if (isErrorOf(PresetError, error)) return null
+    throw error
+  }
 }
 
 async function logFile(path: string): Promise<EventFile> {

@@ -54,13 +54,22 @@ const laterBundle: Plugin = {
   setup: ({ onResolve }) => onResolve({ filter: /\/editor-root\.ts$/ }, ({ kind }) => (kind === 'dynamic-import' ? { path: './editor-root.cjs', external: true } : null)),
 }
 
+/** A large package that few sessions need is a file of its own, loaded with the first use, so that a start does not read it. */
+const laterPackages: Plugin = {
+  name: 'later-packages',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^(undici|@xterm\/headless)$/ }, ({ kind, path }) => (kind === 'dynamic-import' ? { path: path === 'undici' ? './undici.cjs' : './xterm.cjs', external: true } : null)),
+}
+
 /** What a page is read with knows a document already, so that no second parser comes along. */
 const pageTextAliases = { '@mixmark-io/domino': join(root, 'scripts/no-second-parser.ts') }
 
 const bundles: readonly Bundle[] = [
   { name: 'extension', entry: 'extension/main.ts', options: { ...commonJs, outfile: 'dist/extension.cjs', plugins: [laterBundle] } },
-  { name: 'editor-root', entry: 'extension/editor-root.ts', options: { ...commonJs, outfile: 'dist/editor-root.cjs' } },
-  { name: 'headless', entry: 'extension/headless.ts', options: { ...esModule, outfile: 'dist/headless.js' } },
+  { name: 'editor-root', entry: 'extension/editor-root.ts', options: { ...commonJs, outfile: 'dist/editor-root.cjs', plugins: [laterPackages] } },
+  { name: 'headless', entry: 'extension/headless.ts', options: { ...esModule, outfile: 'dist/headless.js', plugins: [laterPackages] } },
+  { name: 'undici', entry: 'scripts/later-undici.ts', options: { ...commonJs, outfile: 'dist/undici.cjs' } },
+  { name: 'xterm', entry: 'scripts/later-xterm.ts', options: { ...commonJs, outfile: 'dist/xterm.cjs' } },
   { name: 'keeper', entry: 'extension/platform/node/keeper-main.ts', options: { ...esModule, outfile: 'dist/keeper.js' } },
   { name: 'page-text', entry: 'extension/platform/node/page-text-main.ts', options: { ...esModule, outfile: 'dist/page-text.js', alias: pageTextAliases } },
   {
