@@ -9,6 +9,7 @@ import type { Http } from './capabilities/http.ts'
 import type { Languages } from './capabilities/languages.ts'
 import type { Logger } from './capabilities/logger.ts'
 import type { Machine } from './capabilities/machine.ts'
+import type { ProblemFeed } from './capabilities/problem-feed.ts'
 import type { ProcessRunner } from './capabilities/process.ts'
 import type { Search } from './capabilities/search.ts'
 import type { Secrets } from './capabilities/secrets.ts'
@@ -60,6 +61,8 @@ export interface Capabilities {
   readonly languages: Languages | null
   readonly logger: Logger
   readonly machine: Machine
+  /** Absent where no editor is. */
+  readonly problemFeed?: ProblemFeed
   readonly processes: ProcessRunner
   readonly search: Search
   readonly secrets: Secrets

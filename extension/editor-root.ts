@@ -23,6 +23,7 @@ import { vscodeLanguages } from './platform/vscode/languages.ts'
 import { vscodeLocalization as l10n } from './platform/vscode/localization.ts'
 import { createVscodeMemento } from './platform/vscode/memento.ts'
 import { findEditorRipgrep } from './platform/vscode/ripgrep.ts'
+import { vscodeProblemFeed } from './platform/vscode/problem-feed.ts'
 import { createVscodeSecrets } from './platform/vscode/secrets.ts'
 import { createVscodeSettingsSource } from './platform/vscode/settings-source.ts'
 import { vscodeTerminalViews } from './platform/vscode/terminal-views.ts'
@@ -78,6 +79,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, kept,
     languages: vscodeLanguages,
     logger,
     machine,
+    problemFeed: vscodeProblemFeed,
     processes,
     search: createRipgrepSearch({ processes, unsavedTexts: () => files.unsavedTexts(), ...(rgPath === null ? {} : { rgPath }) }),
     secrets,

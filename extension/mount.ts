@@ -40,6 +40,7 @@ import { hooksPlugin } from './features/hooks/plugin.ts'
 import { instructionsPlugin } from './features/instructions/plugin.ts'
 import { initCommandPlugin } from './features/instructions/init-command.ts'
 import { jobsPlugin } from './features/jobs/plugin.ts'
+import { newProblemsPlugin } from './features/new-problems/plugin.ts'
 import { observationPlugin } from './features/observation/plugin.ts'
 import { planPlugin } from './features/plan/plugin.ts'
 import { questionsPlugin } from './features/questions/plugin.ts'
@@ -134,6 +135,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     spillGuard({ blobs, logger, maxInlineBytes: setting('toolsMaxInlineBytes') }),
 
     observationPlugin({ files, dispatch, logger }),
+    newProblemsPlugin({ feed: world.problemFeed, files, clock, waitMs: setting('toolsNewProblemsWaitMs') }),
     todoPlugin,
     referencesPlugin({
       facts: world.editorFacts, files, logger, machine, processes, search, workspace,

@@ -439,6 +439,14 @@ export const settings = {
     schema: count(0).refine((value) => value === 0 || value >= 1000),
     isRestricted: true,
   }),
+  toolsNewProblemsWaitMs: setting({
+    key: 'tools.newProblems.waitMs',
+    fallback: 1_500,
+    scope: 'window',
+    description: 'Milliseconds to wait, after the agent changed a file, for what the language services find wrong with it; only what is new is told. 0: do not wait.',
+    expects: 'a whole number of 0 or more',
+    schema: count(0),
+  }),
   toolsRepeatReminderThresholds: setting<readonly number[]>({
     key: 'tools.repeatReminder.thresholds',
     fallback: [3, 5, 8],

@@ -16,9 +16,11 @@ export function changeFrom(path: string, meta: Json | undefined): ShownChange | 
   const diffs = asList(meta['hunks'], (hunk) => diffFrom(path, hunk))
   if ((operation !== 'create' && operation !== 'update') || diffs === undefined) return undefined
   const omitted = asNumber(meta['omittedHunks'])
+  const newProblems = asString(meta['newProblems'])
   const notes = [
     ...(asBoolean(meta['wasReformatted']) === true ? ['The editor’s save actions changed the text further.'] : []),
     ...(asBoolean(meta['isUnsaved']) === true ? ['Not saved: the file had unsaved changes of yours.'] : []),
+    ...(newProblems === undefined ? [] : [newProblems]),
     ...(omitted === undefined ? [] : [`${omitted} more changed regions are not shown here.`]),
   ]
   return { operation, diffs, ...(notes.length > 0 && { note: notes.join(' ') }) }

@@ -2,6 +2,7 @@ import { utf8Length } from '../../base/text.ts'
 import type { BlobStore } from '../../capabilities/blob-store.ts'
 import type { ChangeOutcome, FileSystem, FileTarget } from '../../capabilities/file-system.ts'
 import type { InferValue, ValueSpec } from '../../core/schema/spec.ts'
+import { newProblemsLine, newProblemsSchema, newProblemsText } from '../../core/tools/new-problems.ts'
 import type { FileChange } from '../../core/tools/file-changes.ts'
 import type { Execution } from '../../core/tools/definition.ts'
 import type { Observations } from '../../features/observation/service.ts'
@@ -46,6 +47,7 @@ export const changeProperties = {
   removed: { type: 'integer', required: true },
   isUnsaved: { type: 'boolean', const: true },
   reformatted: { type: 'array', items: hunkSchema, description: 'What the editor’s save actions changed further.' },
+  newProblems: { ...newProblemsSchema, description: 'What the editor finds wrong with the file since the change.' },
 } as const
 
 const changeSchema = { type: 'object', properties: changeProperties, additionalProperties: false } as const satisfies ValueSpec
@@ -91,10 +93,11 @@ export function changeFacts(options: {
 }
 
 /** Sentences for the model about what else happened to the change. */
-export function changeNotes({ isUnsaved, reformatted }: Pick<ChangeFacts, 'isUnsaved' | 'reformatted'>): readonly string[] {
+export function changeNotes({ isUnsaved, reformatted, newProblems }: Pick<ChangeFacts, 'isUnsaved' | 'reformatted' | 'newProblems'>): readonly string[] {
   return [
     ...(reformatted ? [`The editor's save actions changed the text further:\n${snippetOf(reformatted)}`] : []),
     ...(isUnsaved ? ['The person has unsaved changes in this file, so yours stands in the editor unsaved beside them; programs on the disk do not see it yet.'] : []),
+    ...(newProblems ? [newProblemsText(newProblems)] : []),
   ]
 }
 
@@ -135,6 +138,7 @@ export function changeMeta(facts: ChangeFacts, operation: 'create' | 'update') {
     removed: facts.removed,
     ...(facts.isUnsaved && { isUnsaved: true }),
     ...(facts.reformatted && { wasReformatted: true }),
+    ...(facts.newProblems && { newProblems: newProblemsLine(facts.newProblems) }),
     fileChanges: [{ path: change.path, before: change.before }],
   }
 }

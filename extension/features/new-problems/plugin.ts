@@ -1,0 +1,128 @@
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import type { Clock } from '../../capabilities/clock.ts'
+import { FileError, type FileSystem, type FileTarget } from '../../capabilities/file-system.ts'
+import type { LanguageProblem } from '../../capabilities/languages.ts'
+import type { ProblemFeed } from '../../capabilities/problem-feed.ts'
+import type { Plugin } from '../../core/kernel/plugin.ts'
+import type { Execution, ToolResult } from '../../core/tools/definition.ts'
+import { newProblemsText, type NewProblems } from '../../core/tools/new-problems.ts'
+import type {} from '../../core/tools/service.ts'
+import { newProblems } from './new-problems.ts'
+import { PublicationWaits } from './publication-waits.ts'
+
+export interface NewProblemsNeeds {
+  /** Absent where no editor is: nothing is waited for or told then. */
+  readonly feed: ProblemFeed | undefined
+  readonly files: Pick<FileSystem, 'resolve' | 'stat'>
+  readonly clock: Pick<Clock, 'schedule'>
+  /** Read at each call. 0: off. */
+  readonly waitMs: () => number
+}
+
+/** Which argument names the file that a tool changes. */
+const changedBy: Readonly<Record<string, string>> = { write: 'file_path', edit: 'file_path', str_replace_editor: 'path' }
+/** Larger files are not opened for the language services, which leave them alone as well. */
+const MAX_OPENED_BYTES = 5 * 1024 * 1024
+
+/**
+ * After a change to a file, wait for the language services to look at its new text, and tell the model and the card what they
+ * find wrong with it that they did not before.
+ *
+ * Only what was published for the new text counts, and only against what is known of the old one: where that never came, nothing
+ * is told. Calls of programs are not held up.
+ * Source: capability specification 20.4.
+ */
+export const newProblemsPlugin = ({ feed, waitMs, ...needs }: NewProblemsNeeds): Plugin => ({
+  name: 'new-problems',
+  inject: ['tools'],
+  apply(ctx) {
+    if (feed === undefined) return
+    const waits = new PublicationWaits({ clock: needs.clock })
+    const look = createLook({ ...needs, feed, waits })
+    ctx.effect(feed.onDidPublish((news) => waits.note(news)))
+    ctx.on('tools/execute', async (exec, next) => {
+      const limitMs = waitMs()
+      const target = limitMs === 0 || exec.parent !== undefined ? null : await changedFile(needs.files, exec)
+      if (target === null) return await next()
+      const before = await look.before(target, limitMs, exec.signal)
+      const result = await next()
+      if (result.isError || before === null || isUnchanged(result.value)) return result
+      const after = await look.after(target, { version: before.version, limitMs, signal: exec.signal })
+      const found = after && newProblems(before.problems, after)
+      return found ? withProblems(result, found) : result
+    })
+  },
+})
+
+interface Known {
+  readonly problems: readonly LanguageProblem[]
+  /** Of the text in the editor; 0: there was no file. */
+  readonly version: number
+}
+
+function createLook({ feed, files, waits }: { readonly feed: ProblemFeed; readonly files: NewProblemsNeeds['files']; readonly waits: PublicationWaits }) {
+  return {
+    /** What is known to be wrong with the text as it is, or null where that cannot be known. */
+    async before(target: FileTarget, limitMs: number, signal: AbortSignal): Promise<Known | null> {
+      if (!target.exists) return { problems: [], version: 0 }
+      const { path } = target
+      const opened = (await canBeOpened(target, signal)) ? await unlessAborted(feed.open(path, signal), signal) : null
+      if (opened === null) return null
+      const { language, version, wasOpen } = opened
+      const isKnown = wasOpen ? !waits.isUnknown(path) : await waits.published({ path, language, fromVersion: version, isFirst: true, limitMs, signal })
+      return isKnown ? { problems: feed.problemsOf(path), version } : null
+    },
+
+    /** What is wrong with the text that came after that version, or null where nothing was published for it in time. */
+    async after({ path }: FileTarget, { version, limitMs, signal }: { readonly version: number; readonly limitMs: number; readonly signal: AbortSignal }): Promise<readonly LanguageProblem[] | null> {
+      const opened = await unlessAborted(feed.open(path, signal), signal)
+      if (opened === null) return null
+      const isPublished = await waits.published({ path, language: opened.language, fromVersion: version + 1, isFirst: version === 0, limitMs, signal })
+      return isPublished ? feed.problemsOf(path) : null
+    },
+  }
+
+  async function canBeOpened(target: FileTarget, signal: AbortSignal): Promise<boolean> {
+    const stat = await unlessRefused(files.stat(target, signal))
+    return stat !== null && stat.kind === 'file' && stat.size <= MAX_OPENED_BYTES
+  }
+}
+
+/** The file that the call is about to change, or null. */
+async function changedFile(files: Pick<FileSystem, 'resolve'>, { name, arguments: args, agent, signal }: Pick<Execution, 'name' | 'arguments' | 'agent' | 'signal'>): Promise<FileTarget | null> {
+  const argument = changedBy[name]
+  const cwd = agent?.session.header.cwd
+  if (cwd === undefined || argument === undefined || !isJsonObject(args) || args['command'] === 'view') return null
+  const spelling = args[argument]
+  if (typeof spelling !== 'string' || spelling.trim() === '') return null
+  return await unlessRefused(files.resolve(spelling, cwd, signal))
+}
+
+/** Whatever is wrong with the file is the tool's to say. */
+async function unlessRefused<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof FileError) return null
+    throw error
+  }
+}
+
+/** The stop of a call ends the wait; what the call did is told by the pipeline. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  try {
+    return await work
+  } catch (error) {
+    if (signal.aborted) return null
+    throw error
+  }
+}
+
+/** A change that changes nothing has no new text to look at. */
+const isUnchanged = (value: Json) => isJsonObject(value) && value['added'] === 0 && value['removed'] === 0 && value['before'] !== null
+
+function withProblems(result: ToolResult & { readonly isError: false }, found: NewProblems): ToolResult {
+  const { value } = result
+  if (typeof value === 'string') return { ...result, value: `${value}\n${newProblemsText(found)}` }
+  return isJsonObject(value) ? { ...result, value: { ...value, newProblems: found } satisfies JsonObject } : result
+}

@@ -1,0 +1,45 @@
+import * as vscode from 'vscode'
+import type { LanguageProblem } from '../../capabilities/languages.ts'
+import type { ProblemFeed } from '../../capabilities/problem-feed.ts'
+
+/** The diagnostics of the editor's language services. */
+export const vscodeProblemFeed: ProblemFeed = {
+  problemsOf: (path) => vscode.languages.getDiagnostics(uriOf(path)).flatMap(problemFrom),
+
+  // Services such as TypeScript's look at files that stand in a tab alone; to open one without would only make each change wait.
+  open(path) {
+    const open = documentOf(uriOf(path))
+    return Promise.resolve(open === undefined ? null : { language: open.languageId, version: open.version, wasOpen: true })
+  },
+
+  onDidPublish(listener) {
+    const subscription = vscode.languages.onDidChangeDiagnostics(({ uris }) => {
+      for (const uri of uris) {
+        const document = documentOf(uri)
+        if (document) listener({ path: pathOf(uri), language: document.languageId, version: document.version })
+      }
+    })
+    return () => void subscription.dispose()
+  },
+}
+
+const documentOf = (uri: vscode.Uri): vscode.TextDocument | undefined => {
+  const key = uri.toString()
+  return vscode.workspace.textDocuments.find((document) => document.uri.toString() === key && !document.isClosed)
+}
+
+function problemFrom({ range: { start, end }, severity, message, source, code }: vscode.Diagnostic): readonly LanguageProblem[] {
+  if (severity !== vscode.DiagnosticSeverity.Error && severity !== vscode.DiagnosticSeverity.Warning) return []
+  const from = [source, typeof code === 'object' ? code.value : code].filter((part) => part !== undefined && part !== '').join(' ')
+  return [
+    {
+      range: { start: { line: start.line, character: start.character }, end: { line: end.line, character: end.character } },
+      severity: severity === vscode.DiagnosticSeverity.Error ? 'error' : 'warning',
+      message,
+      ...(from !== '' && { source: from }),
+    },
+  ]
+}
+
+const pathOf = (uri: vscode.Uri) => (uri.scheme === 'file' ? uri.fsPath : uri.toString())
+const uriOf = (path: string) => (/^[a-z][\w+.-]+:\/\//i.test(path) ? vscode.Uri.parse(path, true) : vscode.Uri.file(path))
