@@ -18,7 +18,7 @@ export const featureEventTypes: Partial<Readonly<Record<EventType, EventTypeRule
   'job/ended': { isIgnorable: true, fields: { id: 'text', status: 'text', detail: 'text?' } },
   'plan/mode': { fields: { active: 'boolean' } },
   'question/asked': { isIgnorable: true, fields: { id: 'text', callId: 'text?', questions: 'list' } },
-  'web/deepseek-search-llm-request': { isIgnorable: true, fields: { callId: 'text', model: 'text' } },
+  'web/deepseek-search-llm-request': { isIgnorable: true, fields: { callId: 'text', endpoint: 'text', apiVersion: 'text', body: 'object', model: 'text' } },
   'question/settled': { isIgnorable: true, fields: { id: 'text', outcome: 'text' } },
   'terminal/opened': { isIgnorable: true, fields: { id: 'text', shell: 'text', name: 'text?' } },
   'terminal/ended': { isIgnorable: true, fields: { id: 'text', exitCode: 'number?', signal: 'text?' } },

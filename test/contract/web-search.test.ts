@@ -172,7 +172,10 @@ describe('deepseek, whose searches are a model’s turn', () => {
   }
   it('tells what each cost, without a secret', async () => {
     const { told } = await ask((wires['deepseek']!.answer as { content: unknown }).content)
-    expect(told).toEqual([{ model: 'deepseek-v4-flash', inputTokens: 1_200, outputTokens: 80, searches: 1 }])
+    expect(told).toEqual([
+      { endpoint: expect.stringMatching(/\/messages$/) as string, apiVersion: '2023-06-01', body: expect.objectContaining({ model: 'm', max_tokens: 4_096 }) as object, model: 'deepseek-v4-flash', inputTokens: 1_200, outputTokens: 80, searches: 1 },
+    ])
+    expect(JSON.stringify(told)).not.toContain(key)
   })
   it('fails when the model did not search, and still tells what it cost', async () => {
     const { outcome, told } = await ask([{ type: 'text', text: 'From memory.' }])

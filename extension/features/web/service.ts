@@ -1,5 +1,5 @@
 import type { Undo } from '../../base/undo.ts'
-import type { Json } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 
 export interface SearchSource {
   readonly url: string
@@ -23,8 +23,19 @@ export interface SearchRequest {
   /** 1 to `MAX_QUERIES`, different from each other. */
   readonly queries: readonly string[]
   readonly signal: AbortSignal
-  /** Called for each request that a language model answers; no secret is in it. */
-  readonly onModelRequest?: (facts: { readonly [key: string]: Json }) => void
+  /** Called for each request that a language model answers. */
+  readonly onModelRequest?: (request: SearchModelRequest) => void
+}
+
+/** A search that a language model answered: what was asked and what it cost. No key is in it. */
+export type SearchModelRequest = {
+  readonly endpoint: string
+  readonly apiVersion: string
+  readonly body: JsonObject
+  readonly model: string
+  readonly inputTokens: number | null
+  readonly outputTokens: number | null
+  readonly searches: number | null
 }
 
 export interface ReadPage {
@@ -69,7 +80,6 @@ declare module '../../core/kernel/plugin.ts' {
 
 declare module '../../core/log/event.ts' {
   interface EventMap {
-    /** A search that a language model answered: what it cost. No key and no query is in it. */
-    'web/deepseek-search-llm-request': { readonly callId: string; readonly model: string; readonly inputTokens: number | null; readonly outputTokens: number | null; readonly searches: number | null }
+    'web/deepseek-search-llm-request': SearchModelRequest & { readonly callId: string }
   }
 }

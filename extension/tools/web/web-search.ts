@@ -1,5 +1,4 @@
 import { clipped } from '../../base/text.ts'
-import type { EventMap } from '../../core/log/event.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { Web } from '../../features/web/service.ts'
@@ -78,11 +77,7 @@ export const createWebSearch = (web: Pick<Web, 'search' | 'timeoutMs'>): ToolDef
       const { content, sources, truncated, failedQueries } = await web.search({
         queries: [...new Set(asked)],
         signal: exec.signal,
-        onModelRequest: (facts) => {
-          // The provider gives these facts in this form; its types are plain JSON on the way.
-          const data = { callId: exec.callId, ...facts } as unknown as EventMap['web/deepseek-search-llm-request']
-          exec.agent?.session.append({ type: 'web/deepseek-search-llm-request', data })
-        },
+        onModelRequest: (request) => void exec.agent?.session.append({ type: 'web/deepseek-search-llm-request', ignorable: true, data: { callId: exec.callId, ...request } }),
       })
       return {
         ...(content !== undefined && { content }),

@@ -255,7 +255,7 @@ describe('the cards', () => {
 })
 
 describe('deepseek', () => {
-  it('leaves an event that tells what the search cost, and neither key nor query', async () => {
+  it('leaves an event that tells what was asked and what it cost, without the key', async () => {
     const server = await startPageServer((_request, response) =>
       sendJson(response, {
         model: 'deepseek-v4-flash',
@@ -266,7 +266,7 @@ describe('deepseek', () => {
     const { turn } = await plain({ settings: { 'tools.web.searchProvider': 'deepseek', 'tools.web.providers': { deepseek: { baseUrl: server.url } } }, secrets: { DEEPSEEK_API_KEY: 'key-1' } })
     const events = await turn({ name: 'web_search', args: { queries: ['where is it'] } })
     const event = events.find(({ type }) => type === 'web/deepseek-search-llm-request')
-    expect(event?.data).toEqual({ callId: 'c1-0', model: 'deepseek-v4-flash', inputTokens: 10, outputTokens: 2, searches: 1 })
+    expect(event?.data).toMatchObject({ callId: 'c1-0', endpoint: `${server.url}/messages`, apiVersion: '2023-06-01', body: { tools: [{ name: 'web_search' }] }, model: 'deepseek-v4-flash', inputTokens: 10, outputTokens: 2, searches: 1 })
     expect(JSON.stringify(events)).not.toContain('key-1')
   })
 })

@@ -383,7 +383,9 @@ const rows: readonly EventRow[] = [
   { draft: { type: 'job/ended', ignorable: true, data: { id: 'j', status: 'failed', detail: 'd' } }, writers: 'features/jobs/plugin' },
   { draft: { type: 'question/asked', ignorable: true, data: { id: 'q', callId: 'c', questions: [] } }, writers: 'features/questions/questions' },
   { draft: { type: 'question/settled', ignorable: true, data: { id: 'q', outcome: 'answered' } }, writers: 'features/questions/questions' },
-  { draft: { type: 'web/deepseek-search-llm-request', ignorable: true, data: { callId: 'c', model: 'm', inputTokens: 1, outputTokens: 2, searches: null } }, writers: 'tools/web/web-search' },
+  { draft: { type: 'web/deepseek-search-llm-request', ignorable: true, data: { callId: 'c', endpoint: 'https://a.test/messages', apiVersion: '1', body: {}, model: 'm', inputTokens: 1, outputTokens: 2, searches: null } }, writers: 'tools/web/web-search' },
+  { draft: { type: 'terminal/opened', ignorable: true, data: { id: 'pty-1', shell: 'bash' } }, writers: 'features/terminals/plugin' },
+  { draft: { type: 'terminal/ended', ignorable: true, data: { id: 'pty-1', exitCode: 0 } }, writers: 'features/terminals/plugin' },
 ]
 /** Named by the specification, with the feature that brings them: from then on each has a row too. */
 const later: Readonly<Record<string, string>> = {

@@ -19,6 +19,7 @@ type Block = z.infer<typeof answer>['content'][number]
 type ResultBlock = Extract<Block, { readonly type: 'web_search_tool_result' }>
 type TextBlock = Extract<Block, { readonly citations?: unknown }>
 
+const API_VERSION = '2023-06-01'
 /** Tokens and searches of one request. */
 const MAX_TOKENS = 4_096
 const MAX_USES = 5
@@ -38,9 +39,9 @@ export const deepseek: SearchProvider = {
       messages: [{ role: 'user', content: [{ type: 'text', text: `Search the web for this and say in a few sentences what the sources tell: ${text}` }] }],
       tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: MAX_USES }],
     }
-    const headers = { 'x-api-key': setup.key, authorization: `Bearer ${setup.key}`, 'anthropic-version': '2023-06-01' }
+    const headers = { 'x-api-key': setup.key, authorization: `Bearer ${setup.key}`, 'anthropic-version': API_VERSION }
     const { content, model, usage } = await requestJson({ title: 'DeepSeek', setup, path: '/messages', headers, body, schema: answer, signal })
-    onModelRequest?.({ model: model ?? setup.model, inputTokens: usage?.input_tokens ?? null, outputTokens: usage?.output_tokens ?? null, searches: usage?.server_tool_use?.web_search_requests ?? null })
+    onModelRequest?.({ endpoint: `${setup.baseUrl.replace(/\/$/, '')}/messages`, apiVersion: API_VERSION, body, model: model ?? setup.model, inputTokens: usage?.input_tokens ?? null, outputTokens: usage?.output_tokens ?? null, searches: usage?.server_tool_use?.web_search_requests ?? null })
 
     const blocks = content.filter(isResultBlock)
     const failed = blocks.flatMap((block) => (Array.isArray(block.content) ? [] : [block.content.error_code]))
