@@ -143,7 +143,13 @@ describe('the workspace of the editor', () => {
     deepEqual(snapshot.activeEditor, { path: file.fsPath, languageId: 'markdown' })
     ok(snapshot.openEditors.includes(file.fsPath))
     ok(snapshot.unsavedFiles.includes(file.fsPath))
-    equal(snapshot.problems?.errors, 1)
+    // The editor tells of changed problems a moment later.
+    let errors = snapshot.problems?.errors
+    for (let attempt = 0; errors !== 1 && attempt < 100; attempt += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      errors = (await workspace.snapshot()).problems?.errors
+    }
+    equal(errors, 1)
     diagnostics.dispose()
     await vscode.commands.executeCommand('workbench.action.files.revert')
     await vscode.commands.executeCommand('workbench.action.closeAllEditors')
