@@ -173,7 +173,8 @@ function RenameRow({ item, onEnd }: { readonly item: SessionListItem; readonly o
 function DeleteRow({ item, onEnd }: { readonly item: SessionListItem; readonly onEnd: () => void }) {
   const { actions } = useApp()
   const cancel = useRef<HTMLButtonElement>(null)
-  useEffect(() => cancel.current?.focus(), [])
+  // Before the next key comes: what is typed right after the click belongs here.
+  useLayoutEffect(() => cancel.current?.focus(), [])
   return (
     <li
       class="session is-edited"

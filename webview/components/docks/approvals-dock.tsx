@@ -1,5 +1,5 @@
 import { useComputed, useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { assertNever } from '../../../extension/base/assert-never.ts'
 import { markedCode, withoutMarks } from '../../../extension/base/marked-code.ts'
 import type { ToolCallView } from '../../../extension/protocol/cards.ts'
@@ -160,7 +160,8 @@ function Means({ card }: { readonly card: ToolCallView }) {
 /** The command or the new text, to be changed before it is allowed. */
 function EditForm({ text, onAllow, onCancel }: { readonly text: string; readonly onAllow: (text: string) => void; readonly onCancel: () => void }) {
   const box = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => box.current?.focus(), [])
+  // Before the next key comes: what is typed right after the click belongs here.
+  useLayoutEffect(() => box.current?.focus(), [])
   const allow = () => onAllow(box.current?.value ?? text)
   return (
     <form
@@ -193,7 +194,8 @@ function EditForm({ text, onAllow, onCancel }: { readonly text: string; readonly
 
 function DenyForm({ onDeny, onCancel }: { readonly onDeny: (note: string) => void; readonly onCancel: () => void }) {
   const input = useRef<HTMLInputElement>(null)
-  useEffect(() => input.current?.focus(), [])
+  // Before the next key comes: what is typed right after the click belongs here.
+  useLayoutEffect(() => input.current?.focus(), [])
   return (
     <form
       class="deny-form"
