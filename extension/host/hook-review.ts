@@ -1,6 +1,7 @@
 import type { Editor } from '../capabilities/editor.ts'
 import type { Localization } from '../capabilities/localization.ts'
 import type { HookReport, Hooks } from '../features/hooks/service.ts'
+import { plainCell, tableRow } from './markdown-table.ts'
 
 interface Parts {
   readonly hooks: Hooks
@@ -35,19 +36,15 @@ export function hookDocument({ files, skipped, note }: HookReport, l10n: Localiz
   if (note !== undefined) lines.push(note, '')
   if (files.length === 0) lines.push(l10n.t('There are none.'), '')
   for (const { path, state, hooks } of files) {
-    lines.push(`## ${plain(path)}`, '', state === 'runs' ? l10n.t('These run.') : l10n.t('These wait for you: use “Bosun: Review Hooks…”.'), '')
-    lines.push(row([l10n.t('Moment'), l10n.t('For'), l10n.t('Command')]), '| --- | --- | --- |')
-    for (const { point, matcher, command } of hooks) lines.push(row([point, matcher === '' ? l10n.t('everything') : plain(matcher), plain(command)]))
+    lines.push(`## ${plainCell(path)}`, '', state === 'runs' ? l10n.t('These run.') : l10n.t('These wait for you: use “Bosun: Review Hooks…”.'), '')
+    lines.push(tableRow([l10n.t('Moment'), l10n.t('For'), l10n.t('Command')]), '| --- | --- | --- |')
+    for (const { point, matcher, command } of hooks) lines.push(tableRow([point, matcher === '' ? l10n.t('everything') : plainCell(matcher), plainCell(command)]))
     lines.push('')
   }
   if (skipped.length > 0) {
-    lines.push(`## ${l10n.t('Does not run')}`, '', row([l10n.t('File'), l10n.t('Place'), l10n.t('Reason')]), '| --- | --- | --- |')
-    for (const { path, at, reason } of skipped) lines.push(row([plain(path), plain(at), plain(reason)]))
+    lines.push(`## ${l10n.t('Does not run')}`, '', tableRow([l10n.t('File'), l10n.t('Place'), l10n.t('Reason')]), '| --- | --- | --- |')
+    for (const { path, at, reason } of skipped) lines.push(tableRow([plainCell(path), plainCell(at), plainCell(reason)]))
     lines.push('')
   }
   return lines.join('\n')
 }
-
-const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-/** A command may hold anything; a cell must stay one. */
-const plain = (text: string) => text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, ' ').replace(/[\\|<>`*_[\]]/g, '\\$&')

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../base/json.ts'
+import { isJsonObject, type Json } from '../../base/json.ts'
 
 /**
  * In the `meta` of a call that changed files, under `fileChanges`: where each text before the change is kept,
@@ -13,13 +13,11 @@ export interface FileChange {
 
 /** The changes that `meta` tells of; none for meta that is absent, foreign or of an older build. */
 export function fileChangesFrom(meta: Json | undefined): readonly FileChange[] {
-  const list = isObject(meta) ? meta['fileChanges'] : undefined
+  const list = isJsonObject(meta) ? meta['fileChanges'] : undefined
   if (!Array.isArray(list)) return []
   return (list as readonly Json[]).flatMap((entry) => {
-    if (!isObject(entry)) return []
+    if (!isJsonObject(entry)) return []
     const { path, before } = entry
     return typeof path === 'string' && (before === null || typeof before === 'string') ? [{ path, before }] : []
   })
 }
-
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)

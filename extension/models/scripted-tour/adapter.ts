@@ -1,3 +1,4 @@
+import { pause } from '../../base/pause.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import { ModelError, type ModelAdapter, type ModelInfo, type ModelRequest, type StreamChunk } from '../../core/model/contract.ts'
 import { nextBeat, type Beat } from './script.ts'
@@ -52,7 +53,7 @@ async function* play({ thought, text, calls }: Beat, signal: AbortSignal, { cloc
     if (words === undefined) continue
     yield { type: 'block-start', index, block }
     for (const delta of words.match(/\S+\s*|\s+/g) ?? []) {
-      if (wordDelayMs > 0) await pause(clock, wordDelayMs, signal)
+      if (wordDelayMs > 0) await tourPause(clock, wordDelayMs, signal)
       yield { type: `${block}-delta`, index, delta }
     }
     yield { type: 'block-end', index }
@@ -68,17 +69,7 @@ async function* play({ thought, text, calls }: Beat, signal: AbortSignal, { cloc
   yield { type: 'finish', reason: { kind: calls.length > 0 ? 'tool-calls' : 'stop' } }
 }
 
-function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      cancel()
-      reject(new ModelError({ code: 'ABORTED', message: 'The tour was stopped.' }))
-    }
-    const cancel = clock.schedule(delayMs, () => {
-      signal.removeEventListener('abort', stop)
-      resolve()
-    })
-    if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop, { once: true })
+const tourPause = (clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> =>
+  pause(clock, delayMs, signal).catch(() => {
+    throw new ModelError({ code: 'ABORTED', message: 'The tour was stopped.' })
   })
-}

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProcessError, type ProcessExit, type ProcessRunner, type ProcessSpec, type RunningProcess } from '../../capabilities/process.ts'
 import { mergeEnvironment, scrubEnvironment, type Environment } from './environment.ts'
-import { createProcessTree, type ProcessTree } from './process-tree.ts'
+import { createProcessTree, isOverWithin, type ProcessTree } from './process-tree.ts'
 
 /**
  * Starts programs as children of this very process: used as it is by hosts whose process is small, and inside the keeper.
@@ -194,17 +194,12 @@ class OwnedProcess implements DirectProcess {
     if (this.#hasExited) await this.exit
   }
 
-  async #goneWithin(ms: number): Promise<boolean> {
-    const deadline = performance.now() + ms
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      if (this.#hasExited && !(await this.#tree.isAlive(this.pid))) {
-        this.#isGone = true
-        return true
-      }
-      const left = deadline - performance.now()
-      if (left <= 0) return false
-      await delay(Math.min(pause, left))
-    }
+  #goneWithin(ms: number): Promise<boolean> {
+    return isOverWithin(ms, async () => {
+      if (!this.#hasExited || (await this.#tree.isAlive(this.pid))) return false
+      this.#isGone = true
+      return true
+    })
   }
 }
 

@@ -3,11 +3,10 @@ import { stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { constants as osConstants } from 'node:os'
 import { delimiter, isAbsolute, join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { IPty, spawn as spawnPty } from '@lydell/node-pty'
 import { shellProtected, terminalEnded, TerminalError, type Foreground, type TerminalExit, type TerminalHost, type TerminalProcess, type TerminalSignal, type TerminalSize, type TerminalSpec } from '../../capabilities/terminal.ts'
 import { mergeEnvironment, scrubEnvironment, type Environment } from './environment.ts'
-import { createProcessTree, type ProcessTree } from './process-tree.ts'
+import { createProcessTree, isOverWithin, type ProcessTree } from './process-tree.ts'
 import { findForeground } from './terminal-foreground.ts'
 
 /** Terminals of this very process: used as they are by hosts whose process is small, and inside the keeper. */
@@ -158,14 +157,8 @@ class OwnedTerminal implements TerminalProcess {
     if (this.#hasExited) await this.exit
   }
 
-  async #goneWithin(ms: number): Promise<boolean> {
-    const deadline = performance.now() + ms
-    for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
-      if (this.#hasExited && !(await this.#tree.isAlive(this.pid))) return true
-      const left = deadline - performance.now()
-      if (left <= 0) return false
-      await delay(Math.min(pause, left))
-    }
+  #goneWithin(ms: number): Promise<boolean> {
+    return isOverWithin(ms, async () => this.#hasExited && !(await this.#tree.isAlive(this.pid)))
   }
 }
 

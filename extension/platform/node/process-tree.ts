@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** All processes that one program started, named by the process id of the program. */
 export interface ProcessTree {
@@ -63,6 +64,17 @@ async function livingMembers(leader: number): Promise<readonly { readonly group:
     const isMember = Number(group) === leader || Number(session) === leader
     return isMember && state !== 'Z' && state !== 'X' ? [{ group: Number(group) }] : []
   })
+}
+
+/** Asks ever less often whether something is over, for at most `ms`. True as soon as it is. */
+export async function isOverWithin(ms: number, isOver: () => Promise<boolean>): Promise<boolean> {
+  const deadline = performance.now() + ms
+  for (let pause = 2; ; pause = Math.min(pause * 2, 50)) {
+    if (await isOver()) return true
+    const left = deadline - performance.now()
+    if (left <= 0) return false
+    await delay(Math.min(pause, left))
+  }
 }
 
 /** Runs a program to its end without looking at its output. */

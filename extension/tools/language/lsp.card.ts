@@ -1,7 +1,8 @@
 import { isJsonObject, type Json } from '../../base/json.ts'
 import type { PresentedResult } from '../../core/tools/definition.ts'
 import type { ToolCallView, ToolResultView } from '../../protocol/cards.ts'
-import { asBoolean, asList, asNumber, asString, textContent } from '../card-facts.ts'
+import { textContent } from '../card-facts.ts'
+import { matchesView } from '../match-facts.ts'
 import { shownUri } from './shown-uri.ts'
 import type { LspValue } from './lsp-value.ts'
 
@@ -56,19 +57,5 @@ export function presentCall({ operation, file_path, line, symbol, query }: LspAr
 
 export function presentResult(_args: LspArgs, { isError, content, meta }: PresentedResult): ToolResultView | undefined {
   if (isError || !isJsonObject(meta)) return { card: 'generic', content: textContent(content) }
-  const [files, total, truncated] = [asList(meta['files'], fileFrom), asNumber(meta['total']), asBoolean(meta['truncated'])]
-  if (files === undefined || total === undefined || truncated === undefined) return undefined
-  return { card: 'search', shape: 'matches', files, total, truncated }
-}
-
-function fileFrom(meta: Json) {
-  if (!isJsonObject(meta)) return undefined
-  const [path, matches] = [asString(meta['path']), asList(meta['matches'], matchFrom)]
-  return path === undefined || matches === undefined ? undefined : { path, matches }
-}
-
-function matchFrom(meta: Json) {
-  if (!isJsonObject(meta)) return undefined
-  const [lineNumber, line] = [asNumber(meta['lineNumber']), asString(meta['line'])]
-  return lineNumber === undefined || line === undefined ? undefined : { lineNumber, line }
+  return matchesView(meta)
 }

@@ -1,4 +1,5 @@
 import { isHarnessError } from '../../base/harness-error.ts'
+import { pause } from '../../base/pause.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import { tooLarge, type FileSystem, type FileTarget } from '../../capabilities/file-system.ts'
 import { LanguageError, type LanguageAnswer, type LanguageLocation, type LanguageOperation, type Languages } from '../../capabilities/languages.ts'
@@ -186,21 +187,6 @@ function isEmpty(answer: LanguageAnswer): boolean {
     case 'problems':
       return answer.problems.length === 0
   }
-}
-
-function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted()
-  return new Promise((resolve, reject) => {
-    const stop = clock.schedule(delayMs, () => {
-      signal.removeEventListener('abort', onAbort)
-      resolve()
-    })
-    const onAbort = () => {
-      stop()
-      reject(signal.reason as Error)
-    }
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
 }
 
 const invalid = (message: string) => new ToolError('INVALID_ARGS', message)

@@ -1,7 +1,7 @@
-import { isJsonObject, type Json } from '../../base/json.ts'
 import type { PresentedResult } from '../../core/tools/definition.ts'
 import type { ToolCallView, ToolResultView } from '../../protocol/cards.ts'
-import { asBoolean, asList, asNumber, asString, textContent } from '../card-facts.ts'
+import { textContent } from '../card-facts.ts'
+import { matchesView } from '../match-facts.ts'
 
 /** Arguments as a card needs them. */
 export interface GrepCardArgs {
@@ -17,20 +17,5 @@ export function presentCall({ pattern, path, include }: GrepCardArgs): ToolCallV
 
 export function presentResult(_args: GrepCardArgs, { isError, content, meta }: PresentedResult): ToolResultView | undefined {
   if (isError) return { card: 'generic', content: textContent(content) }
-  if (!isJsonObject(meta)) return undefined
-  const [files, total, truncated] = [asList(meta['files'], fileFrom), asNumber(meta['total']), asBoolean(meta['truncated'])]
-  if (files === undefined || total === undefined || truncated === undefined) return undefined
-  return { card: 'search', shape: 'matches', files, total, truncated }
-}
-
-function fileFrom(meta: Json) {
-  if (!isJsonObject(meta)) return undefined
-  const [path, matches] = [asString(meta['path']), asList(meta['matches'], matchFrom)]
-  return path === undefined || matches === undefined ? undefined : { path, matches }
-}
-
-function matchFrom(meta: Json) {
-  if (!isJsonObject(meta)) return undefined
-  const [lineNumber, line] = [asNumber(meta['lineNumber']), asString(meta['line'])]
-  return lineNumber === undefined || line === undefined ? undefined : { lineNumber, line }
+  return matchesView(meta)
 }

@@ -1,4 +1,4 @@
-import { stringifyJson, type Json, type JsonObject } from '../../../base/json.ts'
+import { isJsonObject, stringifyJson, type Json, type JsonObject } from '../../../base/json.ts'
 import { redacted } from '../../policy/redact-secrets.ts'
 import type { ZipFile } from './zip.ts'
 
@@ -48,11 +48,10 @@ async function* redactedLog(batches: AsyncIterable<readonly JsonObject[]>): Asyn
 function redactedLine(line: JsonObject): Json {
   if (Array.isArray(line['deltas'])) return { ...line, deltas: line['deltas'].map(() => '') }
   const { data } = line
-  if (line['type'] !== 'assistant/chunk' || !isObject(data) || !isObject(data['chunk'])) return redacted(line)
+  if (line['type'] !== 'assistant/chunk' || !isJsonObject(data) || !isJsonObject(data['chunk'])) return redacted(line)
   const { chunk } = data
   const emptied = Object.fromEntries(Object.entries(chunk).map(([key, value]: [string, Json]) => [key, key === 'delta' || key === 'argumentsDelta' ? '' : value]))
   return redacted({ ...line, data: { ...data, chunk: emptied } })
 }
 
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
