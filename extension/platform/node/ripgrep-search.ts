@@ -1,4 +1,4 @@
-import { lstat, type Stats } from 'node:fs'
+import { lstat, lstatSync, type Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, sep } from 'node:path'
 import { compileGlob, type GlobMatcher } from '../../base/glob.ts'
@@ -55,33 +55,44 @@ async function findFiles(run: RunRipgrep, query: FileQuery): Promise<FileHits> {
   const reader = new NameReader()
   const relative = relativeTo(root)
   await run({
-    args: ['--files', '--null', '--hidden', ...scopeArgs(query), '--', root],
+    args: ['--files', '--null', '--hidden', ...scopeArgs(query), ...nameArgs({ include: query.glob }), '--', root],
     cwd: root,
     signal,
     onOutput: (chunk) => {
       let bytes = 0
+      const found: string[] = []
       for (const path of reader.push(chunk)) {
         if (!matches(relative(path))) continue
         bytes += path.length
-        paths.push(path)
-        times?.add(path)
+        found.push(path)
       }
+      if (times) times.add(found)
+      else paths.push(...found)
       return bytes
     },
   })
   return { ...(times ? await times.newestFirst() : { paths: paths.sort(byText) }), skippedNames: reader.skipped }
 }
 
-/** Asks for the time of each file while ripgrep still walks. */
+/** A file system whose answers take longer on the average, over a network say, is asked without waiting. */
+const MAX_WAITED_STAT_MS = 0.02
+const FIRST_WAITED_STATS = 16
+
+/**
+ * Asks for the time of each file while ripgrep still walks. A local disk answers in 2 µs, a fifth of what a question through
+ * the thread pool costs, so the thread waits for it as long as it stays that quick.
+ */
 class TimeCollector {
   readonly #waiting: string[] = []
   readonly #found: { readonly path: string; readonly time: number }[] = []
   #running = 0
+  #isQuick = true
   #onIdle: () => void = () => {}
 
-  add(path: string): void {
-    this.#waiting.push(path)
-    if (this.#running < 64) this.#next()
+  add(paths: readonly string[]): void {
+    const rest = this.#isQuick ? this.#addQuickly(paths) : paths
+    this.#waiting.push(...rest)
+    while (this.#running < 64 && this.#waiting.length > 0) this.#next()
   }
 
   /** Files with the same time are in the order of their paths; those that vanished meanwhile are left out. */
@@ -89,6 +100,23 @@ class TimeCollector {
     if (this.#running > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve))
     const sorted = this.#found.sort((a, b) => b.time - a.time || byText(a.path, b.path))
     return { paths: sorted.map(({ path }) => path), modifiedAt: sorted.map(({ time }) => time) }
+  }
+
+  /** Gives those that are left once the file system turned out to be slow. */
+  #addQuickly(paths: readonly string[]): readonly string[] {
+    const startedAt = performance.now()
+    for (const [index, path] of paths.entries()) {
+      if (index % FIRST_WAITED_STATS === 0 && performance.now() - startedAt > Math.max(1, index * MAX_WAITED_STAT_MS)) {
+        this.#isQuick = false
+        return paths.slice(index)
+      }
+      try {
+        this.#found.push({ path, time: lstatSync(path).mtimeMs })
+      } catch {
+        // It vanished meanwhile, or nobody may look at it: it is left out, as below.
+      }
+    }
+    return []
   }
 
   #next(): void {
@@ -244,10 +272,22 @@ function patternArgs({ pattern, ignoreCase, multiline, contextLines }: TextQuery
   ]
 }
 
-/** A glob for names alone can spare ripgrep the files it does not mean: as a file type it leaves ignore files their say. */
-function nameArgs({ type, include }: TextQuery): readonly string[] {
+/** What can spare ripgrep the files that are not meant: as a file type, a glob leaves ignore files their say. */
+function nameArgs({ type, include }: Pick<TextQuery, 'type' | 'include'>): readonly string[] {
   if (type !== undefined) return [`--type=${type}`]
-  return include !== undefined && /^[^/:]+$/.test(include) ? [`--type-add=included:${include}`, '--type=included'] : []
+  const name = include === undefined ? null : nameGlobOf(include)
+  return name === null ? [] : [`--type-add=included:${name}`, '--type=included']
+}
+
+/**
+ * A glob that every matching file's own name matches; `null` where there is none that is short of `*`.
+ * ripgrep's file types match bytes, so a character of several is more than its `?`, and may be outside of its classes.
+ */
+function nameGlobOf(glob: string): string | null {
+  // A choice that spans folders cannot be cut at its last slash.
+  const name = glob.includes('/') ? (/\/([^/{},\\]+)$/.exec(glob)?.[1] ?? '') : glob
+  if (/^!|[[\]:\\]/.test(name) || !/[^*?]/.test(name)) return null
+  return name.replaceAll('?', '*')
 }
 
 function compileOrRefuse(glob: string): GlobMatcher {

@@ -2,6 +2,7 @@ import { chmod, mkdir, mkdtemp, realpath, rm, symlink, utimes, writeFile } from 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { compileGlob } from '../../../../extension/base/glob.ts'
 import type { ProcessRunner, ProcessSpec } from '../../../../extension/capabilities/process.ts'
 import type { FileQuery, TextQuery } from '../../../../extension/capabilities/search.ts'
 import { createDirectRunner } from '../../../../extension/platform/node/direct-runner.ts'
@@ -102,6 +103,16 @@ describe('files', () => {
     await check({ glob: '*.log' }, [])
     await check({ glob: 'dist/**' }, [])
     await check({ glob: '*.{ts,log}', includeIgnored: true }, ['a.log', 'dist/a.ts', 'node_modules/x/a.ts', 'src/a.ts'])
+  })
+  it('what ripgrep is spared changes nothing of what is found', async () => {
+    const names = ['a.ts', 'b.d.ts', '.c.ts', 'x/a.ts', 'x/!odd.ts', 'x/{y}.ts', 'x/y/b.d.ts', 'x/y/c,d.ts', 'x/y/[z].ts', 'X/A.TS', 'plain', 'x/plain', 'x y/a b.ts', 'x/é.ts', 'x:y', '?.ts']
+    await put(Object.fromEntries(names.map((name) => [name, ''])))
+    const globs = ['**', '*', '*.ts', '**/*.ts', 'x/*', 'x/**', '**/**', 'x/*.ts', '*/a.ts', '**/*.d.ts', '{x,x/y}/*.ts', '{x/a,b.d}.ts', 'x/{a,!odd}.ts', 'x/!odd.ts', 'x/[!a]*.ts', 'x/?.ts', '?.ts', '[é].ts', 'x/[!a].ts', '{?,b.d}.ts', '\\?.ts', '**/plain', 'x y/a b.ts', '**/x:y', 'x/y/c,d.ts', 'x/y/\\[z].ts', '**/é.ts', '***', 'x/***']
+    for (const glob of globs) {
+      const compiled = compileGlob(glob)
+      const expected = 'matches' in compiled ? names.filter(compiled.matches).sort() : []
+      expect({ glob, paths: [...(await findFiles({ glob })).paths].sort() }).toEqual({ glob, paths: expected })
+    }
   })
   it('newest first, files of the same time by path', async () => {
     await put({ 'a/1': '', b: '', c: '', d: '' })
