@@ -88,6 +88,7 @@ export class ChatRooms {
       services,
       chat: {
         shown: () => chat.shown?.session ?? null,
+        titleOf: (session) => chat.titleOf(session),
         open: (sessionId) => this.opening.open(sessionId),
         startAnew: ({ carriesOn }) => this.opening.startAnew(carriesOn),
         putDraft: (sessionId, text) => chat.putDraft(sessionId, text),

@@ -1,4 +1,4 @@
-import type { SessionEvent } from '../core/log/event.ts'
+import type { EventDraft, SessionEvent } from '../core/log/event.ts'
 import type { AttachmentRef } from '../core/log/message.ts'
 import { promptText } from '../core/session/titles.ts'
 import type { Session } from '../core/session/session.ts'
@@ -12,6 +12,43 @@ export function seqOfRow(rowId: string): number | null {
 /** Where to fork for all up to event `seq`: the earliest end of a turn that does not precede it. Null while that turn runs. Source: runtime specification 11.6. */
 export function forkAfter(session: Session, seq: number): number | null {
   return session.milestones().find((event) => event.seq >= seq && event.type === 'turn/end')?.seq ?? null
+}
+
+/**
+ * Where to fork for all up to now: before the turn that runs and before the command that asks for it, so that what was chosen after the
+ * last turn comes along. Null before the first turn has ended.
+ */
+export function forkNow(session: Session, commandId: string | null): number | null {
+  const events = session.milestones()
+  const ended = events.findLast(({ type }) => type === 'turn/end')
+  if (ended === undefined) return null
+  const next = events.find((event) => event.seq > ended.seq && (event.type === 'turn/start' || (event.type === 'command/run' && event.data.commandId === commandId)))
+  return next === undefined ? session.length - 1 : next.seq - 1
+}
+
+/** The newest of each choice about the session as a whole that was made behind `boundary`: its name, who answers, what it may do. A copy begins with them. */
+export function laterChoices(session: Session, boundary: number): readonly EventDraft[] {
+  const newest = new Map<string, EventDraft>()
+  for (const event of session.milestones()) {
+    if (event.seq <= boundary || !isChoice(event)) continue
+    newest.delete(event.type)
+    newest.set(event.type, { type: event.type, data: event.data } as EventDraft)
+  }
+  return [...newest.values()]
+}
+
+function isChoice(event: SessionEvent): boolean {
+  switch (event.type) {
+    case 'agent/configured':
+    case 'approval/policy':
+    case 'permission/preset':
+    case 'sandbox/mode':
+      return true
+    case 'session/title':
+      return event.data.source.kind === 'user'
+    default:
+      return false
+  }
 }
 
 /** Where to fork to say a turn's words anew: just before it began. */

@@ -2,7 +2,7 @@ import { MAX_ARCHIVE_BYTES } from '../core/session/archive/import.ts'
 import type { CommandDefinition } from '../core/commands/command.ts'
 import type { Session } from '../core/session/session.ts'
 import type { ChatCapabilities, ChatServices } from './chat-services.ts'
-import { forkAfter, forkBefore, seqOfRow, turnChoices, type RestartPoint } from './fork-points.ts'
+import { forkAfter, forkBefore, forkNow, laterChoices, seqOfRow, turnChoices, type RestartPoint } from './fork-points.ts'
 import type { NoticeAction } from './notices.ts'
 
 export interface SessionActionsParts {
@@ -11,6 +11,7 @@ export interface SessionActionsParts {
   readonly chat: {
     /** The session the person sees, if it is live. */
     shown(): Session | null
+    titleOf(session: Session): string
     open(sessionId: string): Promise<void>
     /** The welcome page; `carriesOn` keeps model and preset of the session before. */
     startAnew(options: { readonly carriesOn: boolean }): Promise<void>
@@ -50,7 +51,7 @@ export class SessionActions {
         name: 'fork',
         needsSession: true,
         description: t('Go on in a copy of this session. This one stays as it is.'),
-        run: async ({ agent }) => ({ text: t('Forked as {id}.', { id: await this.fork(agent.session, null) }) }),
+        run: async ({ agent, commandId }) => ({ text: t('Went on in a copy of “{title}”.', { title: await this.fork(agent.session, null, commandId) }) }),
       },
       {
         name: 'rewind',
@@ -68,27 +69,32 @@ export class SessionActions {
   }
 
   /**
-   * Go on in a copy that ends with the turn of that row, or with the last whole turn. Gives its id.
+   * Go on in a copy that ends with the turn of that row, or before the turn that runs and the command that asks for it. Gives the title of
+   * what was copied.
    *
    * Errors: `Error` in words for the person; `SessionError` of `Sessions.fork`.
    */
-  async fork(session: Session, rowId: string | null): Promise<string> {
-    const { capabilities: { l10n }, chat, services } = this.#parts
+  async fork(session: Session, rowId: string | null, commandId: string | null = null): Promise<string> {
+    const { capabilities: { l10n }, chat } = this.#parts
     const seq = rowId === null ? null : seqOfRow(rowId)
-    const boundary = seq === null ? lastTurnEnd(session) : forkAfter(session, seq)
+    const boundary = seq === null ? forkNow(session, commandId) : forkAfter(session, seq)
     if (boundary === null) throw new Error(l10n.t('There is no finished turn to fork at yet. Wait for its end, or stop it, then fork.'))
-    const child = await services.sessions.fork(session.id, { boundary })
-    await chat.open(child.id)
+    await chat.open(await this.#copy(session, boundary))
     await chat.refreshList()
-    return child.id
+    return chat.titleOf(session)
+  }
+
+  /** What the person chose for the session since then holds in its copies too. */
+  async #copy(session: Session, boundary: number): Promise<string> {
+    return (await this.#parts.services.sessions.fork(session.id, { boundary, ending: laterChoices(session, boundary) })).id
   }
 
   /** Change a message of the person and ask again: a copy that ends before its turn, with the words in the box. */
   async askAgain(session: Session, seq: number): Promise<void> {
-    const { capabilities: { l10n }, chat, services } = this.#parts
+    const { capabilities: { l10n }, chat } = this.#parts
     const point = forkBefore(session, seq)
     if (point === null) throw new Error(l10n.t('Only your own messages can be asked again.'))
-    const childId = point.boundary === null ? null : (await services.sessions.fork(session.id, { boundary: point.boundary })).id
+    const childId = point.boundary === null ? null : await this.#copy(session, point.boundary)
     chat.putDraft(childId, point.text)
     const lost = await this.#putImages(session.id, childId, point.images)
     if (childId === null) await chat.startAnew({ carriesOn: true })
@@ -179,6 +185,3 @@ export class SessionActions {
 async function* documentOf(text: Promise<string>): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(await text)
 }
-
-/** Null before the first turn has ended. */
-const lastTurnEnd = (session: Session): number | null => session.milestones().findLast(({ type }) => type === 'turn/end')?.seq ?? null

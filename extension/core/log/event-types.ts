@@ -122,6 +122,7 @@ export const coreEventTypes = {
   'session/title-llm-request': { fields: { titleProvider: 'text', route: 'object', system: 'text', messages: 'list', maxTokens: 'count' } },
   'agent/inbox/spliced': { fields: { target: 'text', start: 'number', inserted: 'list' } },
   'agent-preset/selected': { fields: { agentPreset: 'text' } },
+  'agent/configured': { isIgnorable: true, fields: { provider: 'text?', model: 'text?', maxTokens: 'count?', reasoningEffort: 'text?' } },
   'approval/asked': { opens: approval, fields: { id: 'text', toolName: 'text' } },
   'approval/decided': { closes: approval, fields: { id: 'text', outcome: 'text' } },
   'approval/policy': { isSetUp: true, fields: { policy: 'text' } },

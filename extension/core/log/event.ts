@@ -67,6 +67,8 @@ export interface EventMap {
     readonly outcome?: 'canceled'
   }
   'agent-preset/selected': { readonly agentPreset: string }
+  /** Ours: the person chose what answers from the next request on; a field that is absent is as the settings say. `ignorable`. */
+  'agent/configured': { readonly provider?: string; readonly model?: string; readonly maxTokens?: number; readonly reasoningEffort?: string }
   'approval/asked': { readonly id: string; readonly toolName: string; readonly callId?: string; readonly reason?: string }
   'approval/decided': { readonly id: string; readonly outcome: ApprovalOutcome; readonly rule?: string; readonly note?: string }
   'approval/policy': { readonly policy: 'ask' | 'never'; readonly source?: 'delegation' }

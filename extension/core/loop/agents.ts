@@ -1,3 +1,4 @@
+import { jsonEquals } from '../../base/json.ts'
 import type { BlobStore } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Logger } from '../../capabilities/logger.ts'
@@ -134,7 +135,11 @@ class LiveAgents implements Agents {
 
   configure(sessionId: string, options: AgentOptions): void {
     checkOptions(options)
-    this.#known(sessionId).agent.options = options
+    const { agent } = this.#known(sessionId)
+    const isNews = !jsonEquals({ ...agent.options }, { ...options })
+    // In the log, so that a reload and a fork begin with it too; whoever may not write asks for nothing either.
+    if (isNews && agent.session.access === 'write') agent.session.append({ type: 'agent/configured', data: options })
+    agent.options = options
   }
 
   optionsOf(sessionId: string): AgentOptions {
@@ -275,12 +280,13 @@ function effectivePreset(session: Session, events: readonly SessionEvent[]): str
   return chosen?.data.agentPreset ?? session.header.agentPreset
 }
 
-/** What the last request was made with; a model that only stood in for another until its turn ended is not what was chosen. */
+/** What was chosen last, or the last request was made with; a model that only stood in for another until its turn ended is not what was chosen. */
 function optionsFrom(events: readonly SessionEvent[]): AgentOptions {
   const turnStart = events.findLastIndex((event) => event.type === 'turn/start')
   const standIn = events.findIndex((event, index) => index > turnStart && event.type === 'llm/route' && event.data.failure !== undefined)
-  const chosen = standIn < 0 ? events : events.slice(0, standIn)
-  const config = chosen.findLast((event) => event.type === 'request/header')?.data.header.config
+  const last = events.findLast((event, index) => event.type === 'agent/configured' || (event.type === 'request/header' && (standIn < 0 || index < standIn)))
+  if (last?.type === 'agent/configured') return last.data
+  const config = last?.type === 'request/header' ? last.data.header.config : undefined
   if (!config) return {}
   const { provider, model, maxTokens, reasoningEffort } = config
   return { provider, model, ...(maxTokens !== undefined && { maxTokens }), ...(reasoningEffort !== undefined && { reasoningEffort }) }

@@ -85,10 +85,10 @@ export interface Sessions {
   /** The header and the newest `count` events, without reading the rest of the log: for the first screen. Errors: as `open`. */
   readTail(id: string, count: number): Promise<{ readonly header: SessionHeader; readonly events: readonly SessionEvent[] }>
   /**
-   * Copy a live session up to and with event `boundary`, by default its newest.
+   * Copy a live session up to and with event `boundary`, by default its newest; `ending` is appended to the copy.
    * Errors: `SESSION_NOT_LIVE`, `INVALID_BOUNDARY`, `OPEN_TURN`; the store's `SESSION_NOT_FOUND`, `SESSION_ALREADY_EXISTS`.
    */
-  fork(sourceId: string, options?: { readonly boundary?: number; readonly childId?: string }): Promise<Session>
+  fork(sourceId: string, options?: { readonly boundary?: number; readonly childId?: string; readonly ending?: readonly EventDraft[] }): Promise<Session>
   /**
    * Store a log that came from elsewhere, checked as an opening does, with `ending` appended. Nobody hears of it.
    * Errors: `INVALID_LOG` with the place, `UNSUPPORTED_VERSION`, `UNKNOWN_EVENT`; the store's `SESSION_ALREADY_EXISTS`, `INVALID_ID`. Nothing is stored then.

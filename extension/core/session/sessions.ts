@@ -105,13 +105,13 @@ class SessionHost implements Sessions {
     }
   }
 
-  async fork(sourceId: string, options: { readonly boundary?: number; readonly childId?: string } = {}): Promise<Session> {
+  async fork(sourceId: string, options: { readonly boundary?: number; readonly childId?: string; readonly ending?: readonly EventDraft[] } = {}): Promise<Session> {
     const source = this.#live.get(sourceId)
     if (source === undefined) {
       await this.#parts.events.describe(sourceId)
       throw sessionNotLive(sourceId)
     }
-    const { boundary = source.length - 1, childId = this.#parts.machine.randomId() } = options
+    const { boundary = source.length - 1, childId = this.#parts.machine.randomId(), ending = [] } = options
     if (!Number.isSafeInteger(boundary) || boundary < 0 || boundary >= source.length)
       throw new SessionError('INVALID_BOUNDARY', `Session ${sourceId} has no event ${boundary} to fork at; its events go from 0 to ${source.length - 1}.`)
     const seed = source.events(0, boundary + 1)
@@ -127,7 +127,7 @@ class SessionHost implements Sessions {
       seedLength: seed.length,
       ...(agentPreset === undefined ? {} : { agentPreset }),
     }
-    const child = await this.#createWith(header, seed, () => this.#shareBlobs(sourceId, childId))
+    const child = await this.#createWith(header, seed, { ending, afterwards: () => this.#shareBlobs(sourceId, childId) })
     this.#ancestors.set(childId, [sourceId, ...this.ancestors(sourceId)])
     return child
   }
@@ -224,7 +224,7 @@ class SessionHost implements Sessions {
     if (failures.length > 0) throw new AggregateError(failures.map(({ reason }) => reason as unknown), 'Some sessions could not be written to the end.')
   }
 
-  async #createWith(header: SessionHeader, seed: readonly SessionEvent[], afterwards?: () => Promise<void>): Promise<Session> {
+  async #createWith(header: SessionHeader, seed: readonly SessionEvent[], { ending = [], afterwards }: { readonly ending?: readonly EventDraft[]; readonly afterwards?: () => Promise<void> } = {}): Promise<Session> {
     if (this.#live.has(header.id)) throw sessionAlreadyExists(header.id)
     const frozen = snapshotJson(header, 'header') as unknown as SessionHeader & JsonObject
     const file = await this.#parts.events.create(frozen)
@@ -242,6 +242,7 @@ class SessionHost implements Sessions {
         for (const draft of commandRepair(log.invariants)) session.appendQuietly(draft, log.lastTime)
         // What waits in the source is done there.
         for (const data of canceledInbox(seed)) session.appendQuietly({ type: 'agent/inbox/spliced', data }, log.lastTime)
+        for (const draft of ending) session.appendQuietly(draft, log.lastTime)
         endSeed(session, log)
         if (seed.length > 0) await session.flush()
         // From here on the files under this id are this session's own.

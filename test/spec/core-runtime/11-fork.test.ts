@@ -2,9 +2,13 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EventDraft, SessionEvent } from '../../../extension/core/log/event.ts'
+import type { Agent } from '../../../extension/core/session/agent.ts'
 import type { Session } from '../../../extension/core/session/session.ts'
 import { NodeBlobStore } from '../../../extension/platform/node/blob-store.ts'
 import { forkAfter, forkBefore, seqOfRow, turnChoices } from '../../../extension/host/fork-points.ts'
+import { SessionActions } from '../../../extension/host/session-actions.ts'
+import type {} from '../../../extension/features/plan/service.ts'
+import { createScriptedAdapter, sayText } from '../../support/scripted-adapter.ts'
 import { prompt, turnEnd, turnStart, wholeTurn } from '../../support/session-talk.ts'
 import { wholeApplication, type WholeApplication } from '../../support/whole-application.ts'
 
@@ -126,6 +130,62 @@ describe('a fork is refused', () => {
     source.append(turnStart(3))
     await expect(sessions.fork('source')).rejects.toMatchObject({ code: 'OPEN_TURN' })
     source.append(turnEnd(3))
+  })
+})
+
+describe('/fork', () => {
+  /** One turn of an agent, and then whatever is done; what a copy of it by that command has. */
+  const copyAfter = async (act: (app: WholeApplication, agent: Agent) => unknown) => {
+    application = await wholeApplication({ settings: { 'model.provider': 'scripted', 'model.name': 'm1' } })
+    const { ctx, folder } = application
+    const adapter = createScriptedAdapter()
+    ctx.models.register(adapter)
+    const agent = await ctx.agents.create({ cwd: folder })
+    adapter.play(sayText('Done.'))
+    agent.followup({ id: 'p', role: 'user', content: [{ type: 'text', text: 'one word and another' }], source: { kind: 'user' } })
+    await agent.whenIdle()
+    await act(application, agent)
+    let copy: Agent | undefined
+    const actions = new SessionActions({
+      // What forking does not ask for is left out.
+      capabilities: { l10n: { t: (text: string, values: Readonly<Record<string, unknown>> = {}) => text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name])) } } as never,
+      services: { sessions: ctx.sessions } as never,
+      chat: { open: async (id: string) => void (copy = await ctx.agents.resume(id)), refreshList: async () => undefined, titleOf: (session: Session) => session.projections().values['title'] } as never,
+    })
+    for (const command of actions.commands()) ctx.commands.register(command)
+    const row = await ctx.commands.run(agent, '/fork')
+    return { ctx, agent, copy: copy!, text: row.text }
+  }
+
+  it('takes along a new title, and says in its row which session was copied', async () => {
+    const { ctx, copy, text } = await copyAfter(async ({ ctx: { sessions } }, agent) => await sessions.rename(agent.id, 'Dates'))
+    expect([(await ctx.sessions.list()).find(({ id }) => id === copy.id)?.title, text]).toEqual(['Dates', 'Went on in a copy of “Dates”.'])
+  })
+  it('takes along the model that was chosen, with how hard it thinks', async () => {
+    const { ctx, copy } = await copyAfter(({ ctx: { agents } }, { id }) => agents.configure(id, { provider: 'scripted', model: 'm2', reasoningEffort: 'low' }))
+    expect(ctx.agents.optionsOf(copy.id)).toEqual({ provider: 'scripted', model: 'm2', reasoningEffort: 'low' })
+  })
+  it('takes along what the session may do by now, and that it plans', async () => {
+    const { ctx, copy } = await copyAfter(async ({ ctx: { commands } }, agent) => {
+      await commands.run(agent, '/permission read-only')
+      await commands.run(agent, '/plan')
+    })
+    expect([ctx.permissions.presetOf(copy.id), ctx.plan.isActive(copy.session)]).toEqual(['read-only', true])
+  })
+  it('takes along what was chosen while a turn runs, and leaves that turn', async () => {
+    const { ctx, agent, copy } = await copyAfter(async ({ ctx: { sessions, permissions, agents } }, { id, session }) => {
+      session.append(turnStart(2))
+      await sessions.rename(id, 'Dates')
+      permissions.select(id, 'read-only')
+      agents.configure(id, { provider: 'scripted', model: 'm2' })
+    })
+    expect(copy.session.events().filter(({ type }) => type === 'turn/start')).toHaveLength(1)
+    expect([(await ctx.sessions.list()).find(({ id }) => id === copy.id)?.title, ctx.permissions.presetOf(copy.id), ctx.agents.optionsOf(copy.id).model]).toEqual(['Dates', 'read-only', 'm2'])
+    agent.session.append(turnEnd(2))
+  })
+  it('leaves its own row to the session it was typed in', async () => {
+    const { copy } = await copyAfter(() => undefined)
+    expect(typesOf(copy.session.events())).not.toContain('command/run')
   })
 })
 

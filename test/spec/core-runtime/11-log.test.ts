@@ -352,6 +352,7 @@ const rows: readonly EventRow[] = [
   { draft: { type: 'session/archived', ignorable: true, data: { isArchived: true } }, writers: 'core/session/sessions' },
   { draft: { type: 'agent/inbox/spliced', data: { target: 'next-step', start: 0, removedCount: 1, inserted: [prompt('x').data], outcome: 'canceled' } }, writers: 'core/loop/agent core/session/sessions' },
   { draft: { type: 'agent-preset/selected', data: { agentPreset: 'ask' } }, writers: 'core/loop/agents' },
+  { draft: { type: 'agent/configured', ignorable: true, data: { provider: 'p', model: 'm', maxTokens: 9, reasoningEffort: 'low' } }, writers: 'core/loop/agents' },
   { draft: { type: 'approval/asked', data: { id: 'a', toolName: 'shell', callId: 'c', reason: 'why' } }, writers: 'core/policy/approvals' },
   { draft: { type: 'approval/decided', data: { id: 'a', outcome: 'allowed-once', rule: 'r', note: 'n' } }, before: [{ type: 'approval/asked', data: { id: 'a', toolName: 'shell' } }], writers: 'core/policy/approvals' },
   { draft: { type: 'approval/policy', data: { policy: 'never', source: 'delegation' } }, writers: 'core/policy/permissions-service core/session/archive/plugin' },
