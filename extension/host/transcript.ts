@@ -4,6 +4,7 @@ import type { Localization } from '../capabilities/localization.ts'
 import type { SessionEvent, TurnEndReason } from '../core/log/event.ts'
 import type { ToolMessage, UserMessage } from '../core/log/message.ts'
 import type { StreamChunk, Usage } from '../core/model/contract.ts'
+import { isBelievedWhole } from '../core/model/provider-wait.ts'
 import type { CardContent } from '../protocol/cards.ts'
 import type { ViewChange } from '../protocol/messages.ts'
 import type {
@@ -791,9 +792,10 @@ function attachmentsOf(message: UserMessage): readonly CardContent[] {
 const outputOf = (message: ToolMessage) =>
   message.content[0].content.map((part) => (part.type === 'text' ? part.text : `[${part.attachment.mediaType}]`)).join('\n')
 
+/** Null too for a wait that is not believed. */
 function mayGoOnAt(reason: TurnEndReason, time: number): number | null {
   const waitMs = reason.kind === 'error' ? reason.failure.providerRetryAfterMs : undefined
-  return waitMs === undefined ? null : time + waitMs
+  return waitMs === undefined || !isBelievedWhole(waitMs) ? null : time + waitMs
 }
 
 /** Arguments as the generic card shows them: whole when they are small, else as cut text. */

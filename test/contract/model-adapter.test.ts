@@ -143,6 +143,7 @@ describe.each(Object.values(serverWires) as readonly ServerWire[])('an adapter f
       ['of an empty account', failures.noMoney, kept('QUOTA', 'Top it up')],
       ['of too many requests, with the wait', failures.rateLimit(7), kept('RATE_LIMIT', 'Wait 7 s,', { status: 429, providerRetryAfterMs: 7_000, ...(api !== 'google' && { requestId }) })],
       ['with milliseconds to wait', { ...failures.rateLimit(7), headers: { 'retry-after-ms': '250', 'retry-after': '1' } }, kept('RATE_LIMIT', '', { providerRetryAfterMs: 250 })],
+      ['with a wait beyond belief', failures.rateLimit(1e17), kept('RATE_LIMIT', 'longer than 24 h, which is not waited for. Retry', { providerRetryAfterMs: 24 * 3_600_000 })],
       ['of a window too small', failures.contextLength, kept('CONTEXT_WINDOW_EXCEEDED', 'larger window')],
       ['of an unknown model', failures.unknownModel(model), kept('UNKNOWN_MODEL', `no model "${model}"`)],
       ['of an overloaded server', failures.overloaded, kept('SERVER', 'Retry in a while')],

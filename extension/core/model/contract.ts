@@ -137,6 +137,7 @@ export interface Failure {
   readonly message: string
   readonly code: FailureCode
   readonly status?: number
+  /** As the provider asks for it, as far as it is believed (`believedWait`). */
   readonly providerRetryAfterMs?: number
   readonly requestId?: string
 }

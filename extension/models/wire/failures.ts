@@ -1,4 +1,5 @@
 import { ModelError, type Failure, type FailureCode } from '../../core/model/contract.ts'
+import { believedWait, isBelievedWhole, MAX_BELIEVED_WAIT_MS } from '../../core/model/provider-wait.ts'
 import { MalformedEvent } from './wire.ts'
 
 /** Where a failure happened, for the words that say what to do next. */
@@ -133,11 +134,12 @@ function codeFor(status: number, { message, code, type }: Said): FailureCode {
   return `HTTP_${status}`
 }
 
-/** As the provider asks for it: " 8 s", " 10 min". */
+/** As the provider asks for it: "Wait 8 s", "Wait 10 min"; what is too long to be believed is not waited for. */
 function waitOf(ms: number | undefined): string {
-  if (ms === undefined) return ''
+  if (ms === undefined) return 'Wait'
+  if (!isBelievedWhole(ms)) return `It asks to wait longer than ${MAX_BELIEVED_WAIT_MS / 3_600_000} h, which is not waited for. Retry when you think it answers again`
   const seconds = Math.ceil(ms / 1_000)
-  return seconds < 120 ? ` ${seconds} s` : ` ${Math.ceil(seconds / 60)} min`
+  return seconds < 120 ? `Wait ${seconds} s` : `Wait ${Math.ceil(seconds / 60)} min`
 }
 
 /** In a stream a provider gives words and not always a status. */
@@ -167,7 +169,7 @@ function wordsFor(code: FailureCode, { status }: HttpAnswer, said: Said, { name,
     case 'QUOTA':
       return `The account at ${name} has no money or quota left. Top it up, or choose another model.${reason}`
     case 'RATE_LIMIT':
-      return `${name} limits how often it may be asked (429). Wait${waitOf(retryAfterMs)}, or choose another model.${reason}`
+      return `${name} limits how often it may be asked (429). ${waitOf(retryAfterMs)}, or choose another model.${reason}`
     case 'TIMEOUT':
       return `${name} did not answer in time (${status}). Retry, or choose another model.${reason}`
     case 'SERVER':
@@ -214,12 +216,12 @@ function saidBy(body: string, key: string | null): Said {
 }
 
 /** Google's details of an error: how long to wait, which quota, which reason. */
-function detailsOf(details: unknown): { readonly retryAfterMs?: number; readonly reasons: readonly string[] } {
+function detailsOf(details: unknown): { readonly retryAfterMs: number | undefined; readonly reasons: readonly string[] } {
   const entries = Array.isArray(details) ? details.map(record) : []
   const delay = entries.map(({ retryDelay }) => /^([\d.]+)s$/.exec(String(retryDelay))?.[1]).find((text) => text !== undefined)
   const reasons = entries.flatMap(({ reason, violations }) => [reason, ...(Array.isArray(violations) ? violations.map((entry) => record(entry)['quotaId']) : [])])
   return {
-    ...(delay !== undefined && { retryAfterMs: Math.ceil(Number(delay) * 1_000) }),
+    retryAfterMs: delay === undefined ? undefined : believedWait(Number(delay) * 1_000),
     reasons: reasons.flatMap((word) => (typeof word === 'string' ? [word.includes('PerDay') ? `quota ${word}` : word] : [])),
   }
 }
@@ -228,21 +230,19 @@ function detailsOf(details: unknown): { readonly retryAfterMs?: number; readonly
 function retryWords(message: string): number | undefined {
   const [, amount, unit] = /try again in ([\d.]+) ?(ms|s|m)\b/i.exec(message) ?? []
   const factor = unit === 'ms' ? 1 : unit === 's' ? 1_000 : 60_000
-  return amount === undefined || unit === undefined ? undefined : Math.ceil(Number(amount) * factor)
+  return amount === undefined || unit === undefined ? undefined : believedWait(Number(amount) * factor)
 }
 
 const record = (value: unknown) => (typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {})
 
 /** `Retry-After` in seconds or as a date, or the milliseconds that some providers send. */
 function retryAfter(headers: HttpAnswer['headers'], now: number): number | undefined {
-  const exact = Number(headers['retry-after-ms'])
-  if (Number.isFinite(exact) && exact >= 0) return exact
-  const text = headers['retry-after']
-  if (text === undefined || text.trim() === '') return undefined
+  const exact = believedWait(Number(headers['retry-after-ms']))
+  if (exact !== undefined) return exact
+  const text = headers['retry-after']?.trim() ?? ''
+  if (text === '') return undefined
   const seconds = Number(text)
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000)
-  const at = Date.parse(text)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+  return believedWait(Number.isNaN(seconds) ? Date.parse(text) - now : seconds * 1_000)
 }
 
 /** The system's code somewhere down the chain of causes; for what `fetch` says without one, its words. */

@@ -6,8 +6,17 @@ export function createNodeClock(): Clock {
     now: () => Date.now(),
     monotonicMs: () => performance.now(),
     schedule(delayMs, fire) {
-      const timer = setTimeout(fire, delayMs)
+      const dueAt = performance.now() + delayMs
+      let timer: NodeJS.Timeout
+      const arm = () => {
+        const leftMs = dueAt - performance.now()
+        timer = leftMs > LONGEST_TIMER_MS ? setTimeout(arm, LONGEST_TIMER_MS) : setTimeout(fire, leftMs)
+      }
+      arm()
       return () => clearTimeout(timer)
     },
   }
 }
+
+/** What a timer of Node can count; it fires at once for more. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1

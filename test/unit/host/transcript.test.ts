@@ -142,6 +142,11 @@ describe('a conversation as rows', () => {
     check([turnStart(1), said('go'), turnEnd(1, { kind: 'error', failure })], [{ kind: 'prompt' }, { kind: 'turn-end', next: 'retry', resumesAt: 603_000 }])
   })
 
+  it.each([24 * 3_600_000, 1e20])('tells no time for a wait that nobody believes: %d ms', (providerRetryAfterMs) => {
+    const failure = { message: 'Not waiting.', code: 'RATE_LIMIT' as const, providerRetryAfterMs }
+    check([turnStart(1), said('go'), turnEnd(1, { kind: 'error', failure })], [{ kind: 'prompt' }, { kind: 'turn-end', next: 'retry', resumesAt: null }])
+  })
+
   it('takes away what was streamed when the attempt is retried, and shows the wait', () => {
     const failure = { message: 'The server is busy.', code: 'RATE_LIMIT' as const }
     const retry = { retryId: 'x', turn: 1, step: 1, provider: 'p', mode: 'normal' as const, policyKey: 'k', failure }

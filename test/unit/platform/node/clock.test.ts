@@ -13,3 +13,12 @@ it('tells the time, and fires once unless it is taken back', async () => {
   expect(fired).toEqual(['fired'])
   expect(clock.monotonicMs() - start).toBeGreaterThanOrEqual(4)
 })
+
+it.each([2 ** 31, 1e20])('does not fire at once for more than a timer can count: %d ms', async (delayMs) => {
+  const clock = createNodeClock()
+  const fired: string[] = []
+  const cancel = clock.schedule(delayMs, () => void fired.push('far'))
+  await new Promise<void>((resolve) => void clock.schedule(20, () => (fired.push('near'), resolve())))
+  cancel()
+  expect(fired).toEqual(['near'])
+})
