@@ -53,7 +53,7 @@ export const extensionPoints = {
 
   'agent/pre-step': { kind: 'waterfall', args: '{agent, messages, turn, step, signal}', result: 'enter with messages, or reject', onThrow: 'the turn ends with an error' },
   'agent/request': { kind: 'waterfall', args: '{agent, turn, step, signal}', result: 'configuration of the call', onThrow: 'the turn ends with an error' },
-  'agent/request-error': { kind: 'waterfall', args: '{agent, turn, step, provider, failure, retryPolicy?, signal}', result: 'retry or fail', onThrow: 'the turn ends with an error' },
+  'agent/request-error': { kind: 'waterfall', args: '{agent, turn, step, provider, failure, retryPolicy?, signal}', result: 'retry, or fail with the failure to tell', onThrow: 'the turn ends with an error' },
   'agent/turn-stopping': { kind: 'serial', args: '{agent, turn, signal}', onThrow: 'the turn ends with an error' },
   'llm/stream': { kind: 'waterfall', args: 'request', result: 'stream of chunks', onThrow: 'reaches the caller' },
   'system-prompt/assemble': { kind: 'waterfall', args: 'sections, context', result: 'sections', onThrow: 'the turn ends with an error' },

@@ -2,6 +2,7 @@ import type { RequestHeader } from '../log/event.ts'
 import type { Message } from '../log/message.ts'
 import { AnswerAssembly } from '../loop/answer.ts'
 import { delayFor, waited } from '../loop/retry.ts'
+import { failureOfRoutes, type FailedRoute } from '../loop/route-failure.ts'
 import { readAnswer } from '../loop/stream.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { CallConfiguration, Failure, ModelRegistry, ModelRequest, RetryPolicy, StreamChunk, Usage } from '../model/contract.ts'
@@ -57,6 +58,7 @@ export async function summarise(first: SummaryParts, units: readonly (readonly M
   let parts = first
   let room = parts.room
   const asked = [parts.config]
+  const failed: FailedRoute[] = []
   let at = 0
   let text: string | null = null
   let usage: Usage | undefined
@@ -68,7 +70,9 @@ export async function summarise(first: SummaryParts, units: readonly (readonly M
     if (answer.kind === 'out') {
       const route = await parts.reroute(answer.failure, asked)
       if (parts.signal.aborted) throw compactionCancelled()
-      if (route === null) throw summaryFailed(answer.failure.message)
+      const last = { route: parts.config, failure: answer.failure }
+      if (route === null) throw summaryFailed(failureOfRoutes([...failed, last]).message)
+      failed.push(last)
       parts = { ...parts, ...route }
       room = Math.min(room, route.room)
       asked.push(route.config)

@@ -4,6 +4,8 @@ import { resolveChecked } from '../model/checked-info.ts'
 import type { CallConfiguration, Failure, FailureCode, ModelInfo, ModelRegistry } from '../model/contract.ts'
 import type { Agent } from '../session/agent.ts'
 import { settings } from '../settings/specs.ts'
+import { failureFrom } from './failure.ts'
+import { failureOfRoutes, type FailedRoute } from './route-failure.ts'
 
 /** Another model for the rest of a running turn, or for a request beside the turns. */
 export interface ModelRoutes {
@@ -52,8 +54,8 @@ interface TurnRoute {
   readonly chosen: Route | null
   /** What was asked last. */
   readonly asked: Route | null
-  /** Routes that failed in this turn. */
-  readonly failed: readonly Route[]
+  /** Routes that failed in this turn since the person last chose, the chosen one first. */
+  readonly failed: readonly FailedRoute[]
 }
 
 /**
@@ -62,6 +64,7 @@ interface TurnRoute {
  * find their next route in the same way; their own events name it.
  *
  * Mounted after the retries, so that it is asked when they give up. A fallback is left for the next whatever it fails with.
+ * When none is left, the turn ends with the failure of the chosen model, which also says why no fallback could be used.
  */
 export function createModelRoutesPlugin({ logger }: { readonly logger: Logger }): Plugin {
   return {
@@ -93,7 +96,7 @@ export function createModelRoutesPlugin({ logger }: { readonly logger: Logger })
           if (wait === null) return false
           const state = stateOf(agent, wait.turn)
           note(agent, wait, { from: state.asked, to: chosen })
-          turns.set(agent, { ...state, route })
+          turns.set(agent, { ...state, route, failed: [] })
           return ctx.retries.tryNow(agent)
         },
       })
@@ -106,7 +109,7 @@ export function createModelRoutesPlugin({ logger }: { readonly logger: Logger })
         const isChosenAnew = state.chosen !== null && keyOf(state.chosen) !== keyOf(chosen)
         const route = isChosenAnew ? null : state.route
         const config = routed(base, route)
-        turns.set(agent, { ...state, route, chosen, asked: { provider: config.provider, model: config.model } })
+        turns.set(agent, { ...state, route, chosen, failed: isChosenAnew ? [] : state.failed, asked: { provider: config.provider, model: config.model } })
         return config
       })
 
@@ -114,13 +117,23 @@ export function createModelRoutesPlugin({ logger }: { readonly logger: Logger })
         const decision = await next()
         const state = stateOf(agent, turn)
         if (decision.kind === 'retry' || state.asked === null || signal.aborted) return decision
-        const failed = [...state.failed, state.asked]
-        const route = await nextRoute({ failure, asked: failed, isFallback: state.route !== null })
-        if (route === null || signal.aborted) return decision
+        const failed = [...state.failed, { route: state.asked, failure }]
+        const route = await nextRoute({ failure, asked: failed.map((one) => one.route), isFallback: state.route !== null })
+        if (signal.aborted) return decision
+        if (route === null) return { kind: 'fail', failure: await failureOf(failed) }
         note(agent, { turn, step }, { from: state.asked, to: route, failure })
         turns.set(agent, { ...state, failed, route })
         return { kind: 'retry' }
       })
+
+      /** Where a fallback was looked for, those that are not there have their say too. */
+      async function failureOf(failed: readonly FailedRoute[]): Promise<Failure> {
+        if (!failed.some(({ failure }) => outages.has(failure.code))) return failureOfRoutes(failed)
+        const asked = new Set(failed.map(({ route }) => keyOf(route)))
+        const others = ctx.settings.get(settings.modelFallback).map(routeFrom).filter((route) => !asked.has(keyOf(route)))
+        const whys = await Promise.all(others.map((route) => known(ctx.models, route).then(() => [], (error: unknown) => [{ route, failure: failureFrom(error) }])))
+        return failureOfRoutes([...failed, ...whys.flat()])
+      }
 
       async function usable(text: string): Promise<KnownRoute | null> {
         try {

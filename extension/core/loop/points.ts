@@ -28,7 +28,7 @@ declare module '../kernel/plugin.ts' {
     'agent/request': Waterfall<[place: StepPlace], CallConfiguration>
     'agent/request-error': Waterfall<
       [place: StepPlace & { readonly provider: string; readonly failure: Failure; readonly retryPolicy?: RetryPolicy }],
-      { readonly kind: 'retry' } | { readonly kind: 'fail' }
+      RequestErrorDecision
     >
     'agent/turn-stopping': Serial<[place: Omit<StepPlace, 'step'>]>
     'llm/stream': Waterfall<[request: ModelRequest], AsyncIterable<StreamChunk>>
@@ -48,6 +48,9 @@ declare module '../kernel/plugin.ts' {
     'agent-loop/config-start-failed': Emit<[news: { readonly sessionId: string; readonly error: unknown }]>
   }
 }
+
+/** `failure`: what the turn ends with in the place of the request's own. */
+export type RequestErrorDecision = { readonly kind: 'retry' } | { readonly kind: 'fail'; readonly failure?: Failure }
 
 export interface AgentOptions {
   readonly provider?: string

@@ -7,6 +7,7 @@ import type { Answer } from './answer.ts'
 import { ask } from './attempt.ts'
 import type { Attempt, RequestEntry } from './attempt.ts'
 import { runCalls } from './calls.ts'
+import type { RequestErrorDecision } from './points.ts'
 import type { TurnContext } from './turn-context.ts'
 
 /** What a step begins with. */
@@ -73,14 +74,15 @@ async function answerOf(context: TurnContext, entry: StepEntry): Promise<Answer 
   for (;;) {
     const attempt = await ask(context, entry)
     if (attempt.kind === 'answered') return attempt.answer
-    if (!(await mayRetry(context, entry.step, attempt))) throw new ModelError(attempt.failure)
+    const decision = await afterFailure(context, entry.step, attempt)
+    if (decision.kind === 'fail') throw new ModelError(decision.failure ?? attempt.failure)
     // Whoever made room for the retry may have taken the surroundings out of the model's sight.
     const snapshot = context.runtimeContext.next(entry.surroundings, context.loop.newId)
     if (snapshot) context.log.append({ type: 'user/message', surfaceOp: 'append', data: snapshot })
   }
 }
 
-async function mayRetry(context: TurnContext, step: number, attempt: Extract<Attempt, { readonly kind: 'failed' }>): Promise<boolean> {
+async function afterFailure(context: TurnContext, step: number, attempt: Extract<Attempt, { readonly kind: 'failed' }>): Promise<RequestErrorDecision> {
   const { loop, agent, turn, signal } = context
   signal.throwIfAborted()
   const { provider, failure, retryPolicy } = attempt
@@ -88,7 +90,7 @@ async function mayRetry(context: TurnContext, step: number, attempt: Extract<Att
   const decision = await loop.dispatch.waterfall('agent/request-error', agent.scope, [place], async () => ({ kind: 'fail' as const }))
   // A cancel while somebody made up their mind counts for more than the answer.
   signal.throwIfAborted()
-  return decision.kind === 'retry'
+  return decision
 }
 
 /** A cancelled turn does not use what it claimed: it waits again, or is dropped, as the cancel wants it. */

@@ -5,6 +5,7 @@ import type { ScopeKey } from '../kernel/plugin.ts'
 import type { UserMessage } from '../log/message.ts'
 import { failureFrom } from '../loop/failure.ts'
 import type { ModelRoutes, Route } from '../loop/model-routes.ts'
+import { failureOfRoutes, type FailedRoute } from '../loop/route-failure.ts'
 import type { CallConfiguration, ModelRegistry } from '../model/contract.ts'
 import { ModelError } from '../model/contract.ts'
 import type { Session } from './session.ts'
@@ -72,13 +73,16 @@ interface AskParts extends TitleRequestParts {
 
 async function answerFromRoutes(session: Session, asked: Asked, parts: AskParts): Promise<{ readonly text: string; readonly provider: string }> {
   const routes = [parts.route]
+  const failed: FailedRoute[] = []
   for (let route = parts.route; ; ) {
     try {
       return { text: await answerFrom(session, asked, { ...parts, route }), provider: route.provider }
     } catch (error) {
       if (parts.signal.aborted) throw error
-      const next = await orAbort(parts.nextRoute({ failure: failureFrom(error), asked: routes, isFallback: routes.length > 1 }), parts.signal)
-      if (next === null) throw error
+      const last = { route, failure: failureFrom(error) }
+      const next = await orAbort(parts.nextRoute({ failure: last.failure, asked: routes, isFallback: routes.length > 1 }), parts.signal)
+      if (next === null) throw new ModelError(failureOfRoutes([...failed, last]), { cause: error })
+      failed.push(last)
       route = { provider: next.provider, model: next.model }
       routes.push(route)
     }

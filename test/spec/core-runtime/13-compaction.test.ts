@@ -337,11 +337,11 @@ describe('the summary request', () => {
     expect(Math.max(...other.requests.map((request) => estimateRequestTokens(request)))).toBeLessThan(2_600)
   })
 
-  it('fails with the failure of the last route', async () => {
+  it('fails with the failure of the first route, and says why the next one could not serve', async () => {
     const other = createScriptedAdapter([failWith({ code: 'AUTH', message: 'No key.' })], { provider: 'other' })
     const rig = await filled([failWith({ code: 'QUOTA', message: 'Used up.' }), say('Go on.')], { settings: { 'model.fallback': ['other/m'] }, ...reaching(other) })
     await rig.ask(words(2_000, 'd'))
-    expect(ofType(rig.session, 'compaction/end')).toMatchObject([{ data: { error: { code: 'summary', message: expect.stringContaining('No key.') as string } } }])
+    expect(ofType(rig.session, 'compaction/end')).toMatchObject([{ data: { error: { code: 'summary', message: expect.stringContaining('Used up. The fallback other/m could not be used: No key.') as string } } }])
   })
 
   it('gives up when even the smallest is too long', async () => {

@@ -62,9 +62,24 @@ describe('the route of a turn', () => {
     const { routes, end } = await setUp({ answers: [fails(code)], others: [other('b', [sayText('hi')])], fallback: ['b/m'] })
     expect([routes().length, end()?.kind]).toEqual(changes ? [1, 'completed'] : [0, 'error'])
   })
-  it('goes on down the list, whatever a fallback fails with, and ends with the last failure', async () => {
+  it('goes on down the list, whatever a fallback fails with, and ends with the first failure and why no fallback served', async () => {
     const { asked, end } = await setUp({ answers: [fails('SERVER')], others: [other('b', [fails('AUTH')]), other('c', [fails('QUOTA')])], fallback: ['b/m', 'c/m'] })
-    expect([asked(), end()]).toEqual([['scripted/m1', 'b/m', 'c/m'], { kind: 'error', failure: { code: 'QUOTA', message: 'QUOTA' } }])
+    expect([asked(), end()]).toEqual([['scripted/m1', 'b/m', 'c/m'], { kind: 'error', failure: { code: 'SERVER', message: 'SERVER The fallback b/m could not be used: AUTH The fallback c/m could not be used: QUOTA' } }])
+  })
+  it('tells the first failure when the fallback has no key', async () => {
+    const { end } = await setUp({ answers: [failWith({ code: 'RATE_LIMIT', message: 'Too fast.', status: 429, requestId: 'r' })], others: [other('b', [failWith({ code: 'MISSING_CREDENTIAL', message: 'B needs a key.' })])], fallback: ['b/m'] })
+    const failure = { code: 'RATE_LIMIT', status: 429, requestId: 'r', message: 'Too fast. The fallback b/m could not be used: B needs a key.' }
+    expect(end()).toEqual({ kind: 'error', failure })
+  })
+  it('tells which fallbacks are not there, once one was looked for', async () => {
+    const { end } = await setUp({ answers: [fails('SERVER')], fallback: ['gone/m'] })
+    expect(end()).toEqual({ kind: 'error', failure: { code: 'SERVER', message: 'SERVER The fallback gone/m could not be used: There is no provider "gone".' } })
+    expect((await setUp({ answers: [fails('AUTH')], fallback: ['gone/m'] })).end()).toEqual({ kind: 'error', failure: { code: 'AUTH', message: 'AUTH' } })
+  })
+  it('tells the failure of a later step as that of the model that stood in', async () => {
+    const b = other('b', [callTools({ id: 'c', name: 'look', args: {} }), fails('QUOTA')])
+    const { end } = await setUp({ answers: [fails('SERVER')], others: [b], fallback: ['b/m'], tools: [fakeTool('look')] })
+    expect(end()).toMatchObject({ failure: { code: 'SERVER', message: 'SERVER The fallback b/m could not be used: QUOTA' } })
   })
   it('leaves out what is not there or not known, and itself', async () => {
     const unknown = { ...other('b', []), resolveModel: () => Promise.reject(new ModelError({ code: 'UNKNOWN_MODEL', message: 'no' })) }
