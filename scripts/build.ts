@@ -67,7 +67,8 @@ const pageTextAliases = { '@mixmark-io/domino': join(root, 'scripts/no-second-pa
 const bundles: readonly Bundle[] = [
   { name: 'extension', entry: 'extension/main.ts', options: { ...commonJs, outfile: 'dist/extension.cjs', plugins: [laterBundle] } },
   { name: 'editor-root', entry: 'extension/editor-root.ts', options: { ...commonJs, outfile: 'dist/editor-root.cjs', plugins: [laterPackages] } },
-  { name: 'headless', entry: 'extension/headless.ts', options: { ...esModule, outfile: 'dist/headless.js', plugins: [laterPackages] } },
+  { name: 'headless', entry: 'extension/headless-start.ts', options: { ...esModule, outfile: 'dist/headless.js' } },
+  { name: 'headless-program', entry: 'extension/headless.ts', options: { ...esModule, outfile: 'dist/headless-program.js', plugins: [laterPackages] } },
   { name: 'undici', entry: 'scripts/later-undici.ts', options: { ...commonJs, outfile: 'dist/undici.cjs' } },
   { name: 'xterm', entry: 'scripts/later-xterm.ts', options: { ...commonJs, outfile: 'dist/xterm.cjs' } },
   { name: 'keeper', entry: 'extension/platform/node/keeper-main.ts', options: { ...esModule, outfile: 'dist/keeper.js' } },

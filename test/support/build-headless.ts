@@ -18,7 +18,8 @@ const shared: BuildOptions = {
 /** Bundles the headless root, and what it starts beside itself, once for the suites that start it as a program. */
 export async function setup(): Promise<void> {
   await Promise.all([
-    build({ ...shared, entryPoints: [join(root, 'extension/headless.ts')], outfile: headlessBundle }),
+    build({ ...shared, entryPoints: [join(root, 'extension/headless-start.ts')], outfile: headlessBundle }),
+    build({ ...shared, entryPoints: [join(root, 'extension/headless.ts')], outfile: join(dirname(headlessBundle), 'headless-program.js') }),
     build({ ...shared, entryPoints: [join(root, 'extension/platform/node/page-text-main.ts')], outfile: join(dirname(headlessBundle), 'page-text.js') }),
   ])
 }
