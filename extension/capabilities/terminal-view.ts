@@ -1,5 +1,8 @@
 import type { TerminalSize } from './terminal.ts'
 
+/** Stands, in what is told of the person's keys, for those that were kept secret. */
+export const HIDDEN_KEYS = '⟪hidden⟫'
+
 /** Shows terminals to the person, who can type into them. Absent where nobody looks. */
 export interface TerminalViews {
   show(terminal: ShownTerminal): TerminalViewHandle
@@ -11,7 +14,7 @@ export interface ShownTerminal {
   onInput(text: string): void
   /** The person's view has another size. */
   onResize(size: TerminalSize): void
-  /** The person closed the view, which ends the terminal. */
+  /** The person closed the view, which ends the terminal. Not called when the window closes, which ends it too. */
   onClose(): void
 }
 

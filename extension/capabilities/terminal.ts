@@ -44,6 +44,8 @@ export interface TerminalProcess {
   /** To the group in the foreground. Resolves with that group, null when it is not known which one that is. Errors: `TerminalError` `SHELL_PROTECTED`, `UNSUPPORTED_SIGNAL`, `ENDED`. */
   signalForeground(signal: TerminalSignal): Promise<number | null>
   foreground(): Promise<Foreground>
+  /** What becomes of a key that is typed right now; null where the system does not tell. */
+  keyEcho(): Promise<KeyEcho | null>
   /** Ends everything that was started at this terminal, whatever it ignores. Idempotent. Resolves when it is gone. */
   terminate(): Promise<void>
 }
@@ -59,6 +61,12 @@ export interface Foreground {
   /** Somebody in the group waits for keys right now. */
   readonly isReading: boolean | null
 }
+
+/**
+ * `shown`: the terminal writes typed lines as they are typed. `hidden`: it reads lines and writes nothing of them, as for a password.
+ * `program`: the program takes each key and draws what it wants of it, as shells with line editing and full-screen programs do.
+ */
+export type KeyEcho = 'shown' | 'hidden' | 'program'
 
 /** A signal death has `exitCode` null. */
 export interface TerminalExit {

@@ -124,6 +124,23 @@ export function terminalContract({ describe, it, after, create }: TerminalContra
     })
   })
 
+  describe('a key that is typed', () => {
+    it('is shown, hidden as at a question for a password, or the program’s', async () => {
+      const { terminal, shows, type } = await script('read -p "name? " x; stty -echo; read -p "password? " y; stty echo -icanon; read -p "menu? " z; stty sane; exit 0')
+      await shows('name? ')
+      await until(async () => (await terminal.keyEcho()) === 'shown')
+      await type('me')
+      await shows('password? ')
+      await until(async () => (await terminal.keyEcho()) === 'hidden')
+      await type('secret')
+      await shows('menu? ')
+      await until(async () => (await terminal.keyEcho()) === 'program')
+      await type('q')
+      await ended(terminal)
+      expect(await terminal.keyEcho()).toBe(null)
+    })
+  })
+
   describe('held output', () => {
     it('makes the program wait, and is whole afterwards', async () => {
       let bytes = 0

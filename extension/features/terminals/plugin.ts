@@ -11,7 +11,7 @@ import type { UserMessage } from '../../core/log/message.ts'
 import { noticeSummary } from '../../core/log/notice.ts'
 import type {} from '../../core/loop/points.ts'
 import type { Agent } from '../../core/session/agent.ts'
-import { TerminalSessionError, type Terminals } from './service.ts'
+import { TerminalSessionError, type TerminalInfo, type Terminals } from './service.ts'
 import { shellsOf } from './shells.ts'
 import { TerminalSession } from './terminal-session.ts'
 
@@ -76,6 +76,9 @@ export function terminalsPlugin(needs: TerminalsPluginNeeds): Plugin {
           const session = new TerminalSession({
             id, type, name, owner, folder: cwd, screen, clock, nonce,
             ...(views && { views }),
+            onClosedByPerson({ isAwaited }) {
+              if (!isAwaited) tell(owner, closedNotice(machine.randomId(), session.info))
+            },
             onChange() {
               const { status } = session
               if (status.kind === 'exited' && !hasEnded) {
@@ -112,9 +115,10 @@ export function terminalsPlugin(needs: TerminalsPluginNeeds): Plugin {
           return { text, totalLines: total, lineBegin: first, lineEnd: last, truncated: isLost, ...(personTyped !== '' && { personTyped }) }
         },
         async screen(caller, id) {
-          const { screen } = find(caller, id)
-          await screen.settled()
-          return screen.snapshot()
+          const one = find(caller, id)
+          await one.screen.settled()
+          const personTyped = one.takePersonTyped()
+          return { ...one.screen.snapshot(), ...(personTyped !== '' && { personTyped }) }
         },
         signal: async (caller, id, signal) => find(caller, id).signal(signal),
         async close(caller, id) {
@@ -154,6 +158,16 @@ export function terminalsPlugin(needs: TerminalsPluginNeeds): Plugin {
     },
   }
 
+  /** It is told with the next step; nobody is woken for it. */
+  function tell(owner: Agent, message: UserMessage): void {
+    if (owner.isDisposed) return
+    try {
+      owner.inject(message)
+    } catch (error) {
+      logger.warn('The end of a terminal could not be told to its session.', { error: String(error) })
+    }
+  }
+
   /** A log that cannot take the event costs a notice after a resume, never the terminal. */
   function log(owner: Agent, event: EventDraft<'terminal/opened' | 'terminal/ended'>): void {
     try {
@@ -161,6 +175,17 @@ export function terminalsPlugin(needs: TerminalsPluginNeeds): Plugin {
     } catch (error) {
       logger.warn('A terminal could not be written into its session’s log.', { error: String(error) })
     }
+  }
+}
+
+/** Tells the model that the person closed one of its terminals. */
+function closedNotice(id: string, { sessionId, type, name }: TerminalInfo): UserMessage {
+  const shown = name === undefined ? sessionId : `${sessionId} (${name})`
+  return {
+    id,
+    role: 'user',
+    content: [{ type: 'text', text: `The person closed your ${type} terminal ${shown}, which ended everything that ran at it. What it had shown can still be read with terminal_read. Do not open it again unless it is needed.` }],
+    source: { kind: 'plugin', plugin: 'terminals', form: 'notice', summary: noticeSummary(`Terminal ${shown} was closed by the person`) },
   }
 }
 

@@ -5,7 +5,7 @@ import type { Agent } from '../../core/session/agent.ts'
 import { PresentedError } from '../../core/tools/definition.ts'
 import type { JobWork } from '../jobs/service.ts'
 
-export type TerminalStatus = { readonly kind: 'running' } | { readonly kind: 'exited'; readonly exitCode: number | null; readonly signal: string | null }
+export type TerminalStatus = { readonly kind: 'running' } | { readonly kind: 'exited'; readonly exitCode: number | null; readonly signal: string | null; /** Absent: by itself, or by a tool. */ readonly closedBy?: 'person' }
 
 /** A terminal as everybody may see it. Source: capability specification 16. */
 export type TerminalInfo = {
@@ -27,7 +27,7 @@ export type SendResult = {
   readonly sessionStatus: TerminalStatus
   /** The beginning of the viewport is gone. */
   readonly truncated: boolean
-  /** Keys of the person since the last look; absent when there were none. */
+  /** Keys of the person since the last look, secrets left out; absent when there were none. */
   readonly personTyped?: string
 }
 
@@ -76,7 +76,7 @@ export interface Terminals {
   check(caller: Agent | undefined, id: string): void
   /** Errors: `NO_SESSION`, `FOREIGN_SESSION`. */
   read(caller: Agent | undefined, id: string, range: { readonly offset: number; readonly count: number }): Promise<TerminalLines>
-  screen(caller: Agent | undefined, id: string): Promise<{ readonly text: string; readonly isFullScreen: boolean }>
+  screen(caller: Agent | undefined, id: string): Promise<{ readonly text: string; readonly isFullScreen: boolean; readonly personTyped?: string }>
   /** To the foreground group; null when the system does not say which one that was. Errors: those of reading, and of `signalForeground`. */
   signal(caller: Agent | undefined, id: string, signal: TerminalSignal): Promise<number | null>
   /** Resolves when everything that was started at it is gone. */

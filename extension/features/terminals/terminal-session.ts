@@ -4,6 +4,7 @@ import type { TerminalViewHandle, TerminalViews } from '../../capabilities/termi
 import type { ScreenMark, TerminalScreen } from '../../capabilities/terminal-screen.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import type { JobEnd, JobWork } from '../jobs/service.ts'
+import { isSecretKey, PersonKeys } from './person-keys.ts'
 import { TerminalSessionError, TerminalStopped, type SendRequest, type SendResult, type TerminalInfo, type TerminalStatus, type TypingState, type WaitReason } from './service.ts'
 
 /** How often is looked whether a wait is over; less often the longer it is silent. */
@@ -29,12 +30,12 @@ export interface TerminalSessionParts {
   /** What the prompt's own sequence begins with: no program can know it beforehand. */
   readonly nonce: string
   readonly onChange: () => void
+  /** The person closed what they saw of it, which ends it; `isAwaited`: a call waits here and tells of it. */
+  readonly onClosedByPerson: (facts: { readonly isAwaited: boolean }) => void
   /** Absent where nobody looks. */
   readonly views?: TerminalViews
 }
 
-/** Keys of the person that are told to the model, the last of them. */
-const MAX_TOLD_KEYS = 2_000
 
 /** One terminal: its program, its screen, and whether somebody waits for it. */
 export class TerminalSession {
@@ -51,7 +52,10 @@ export class TerminalSession {
   #isAtPrompt = false
   #pendingLine: string | null = ''
   #folder: string
-  #personTyped = ''
+  readonly #personKeys = new PersonKeys()
+  #keysToWrite = ''
+  #isWritingKeys = false
+  #isClosedByPerson = false
   #wake: () => void = () => {}
   readonly #view: TerminalViewHandle | undefined
 
@@ -68,7 +72,7 @@ export class TerminalSession {
       name: `Bosun: ${parts.name ?? parts.id}`,
       onInput: (text) => this.#typeForPerson(text),
       onResize: (size) => this.#resize(size),
-      onClose: () => void this.#process?.terminate(),
+      onClose: () => this.#closeForPerson(),
     })
   }
 
@@ -87,7 +91,7 @@ export class TerminalSession {
   attach(process: TerminalProcess): void {
     this.#process = process
     void process.exit.then(({ exitCode, signal }) => {
-      this.#status = { kind: 'exited', exitCode, signal }
+      this.#status = { kind: 'exited', exitCode, signal, ...(this.#isClosedByPerson && { closedBy: 'person' as const }) }
       this.#isAtPrompt = false
       this.#wake()
       this.#view?.end(exitCode)
@@ -114,9 +118,7 @@ export class TerminalSession {
 
   /** What the person typed since this was last asked. */
   takePersonTyped(): string {
-    const typed = this.#personTyped
-    this.#personTyped = ''
-    return typed
+    return this.#personKeys.take()
   }
 
   /** What the program shows when it is there. */
@@ -197,10 +199,31 @@ export class TerminalSession {
   }
 
   #typeForPerson(text: string): void {
-    this.#personTyped = (this.#personTyped + text).slice(-MAX_TOLD_KEYS)
     // Until the next prompt nobody knows what stands on the line.
     this.#pendingLine = null
-    void this.#process?.write(text)
+    this.#keysToWrite += text
+    if (!this.#isWritingKeys) void this.#writeKeys()
+  }
+
+  /** Whether a key is a secret is asked before it reaches the program, which may show keys again as soon as it has it. */
+  async #writeKeys(): Promise<void> {
+    this.#isWritingKeys = true
+    while (this.#keysToWrite !== '') {
+      const echo = (await this.#process?.keyEcho()) ?? null
+      await this.screen.settled()
+      const keys = this.#keysToWrite
+      this.#keysToWrite = ''
+      this.#personKeys.add(keys, { isSecret: isSecretKey(echo, this.screen.lines({ offset: 0, count: 1 }).text) })
+      await this.#process?.write(keys)
+    }
+    this.#isWritingKeys = false
+  }
+
+  #closeForPerson(): void {
+    if (this.#closing !== undefined || this.#status.kind === 'exited') return
+    this.#isClosedByPerson = true
+    this.#parts.onClosedByPerson({ isAwaited: this.#isSending })
+    void this.#process?.terminate()
   }
 
   #resize(size: TerminalSize): void {
@@ -210,7 +233,7 @@ export class TerminalSession {
   }
 
   #begin(): ScreenMark {
-    if (this.#status.kind === 'exited') throw new TerminalSessionError('NO_SESSION', `The program of ${this.id} has ended. Read what it left with terminal_read, or open a new terminal.`)
+    if (this.#status.kind === 'exited') throw new TerminalSessionError('NO_SESSION', `${this.#isClosedByPerson ? `The person has closed ${this.id}` : `The program of ${this.id} has ended`}. Read what it left with terminal_read, or open a new terminal.`)
     if (this.#isSending) throw new TerminalSessionError('SEND_ACTIVE', `${this.id} still works on what was sent to it. Wait for that, or stop it with terminal_signal.`)
     this.#isSending = true
     return this.screen.mark()

@@ -4,9 +4,10 @@ import { createRequire } from 'node:module'
 import { constants as osConstants } from 'node:os'
 import { delimiter, isAbsolute, join } from 'node:path'
 import type { IPty, spawn as spawnPty } from '@lydell/node-pty'
-import { shellProtected, terminalEnded, TerminalError, type Foreground, type TerminalExit, type TerminalHost, type TerminalProcess, type TerminalSignal, type TerminalSize, type TerminalSpec } from '../../capabilities/terminal.ts'
+import { shellProtected, terminalEnded, TerminalError, type Foreground, type KeyEcho, type TerminalExit, type TerminalHost, type TerminalProcess, type TerminalSignal, type TerminalSize, type TerminalSpec } from '../../capabilities/terminal.ts'
 import { mergeEnvironment, scrubEnvironment, type Environment } from './environment.ts'
 import { createProcessTree, isOverWithin, type ProcessTree } from './process-tree.ts'
+import { findKeyEcho } from './terminal-echo.ts'
 import { findForeground } from './terminal-foreground.ts'
 
 /** Terminals of this very process: used as they are by hosts whose process is small, and inside the keeper. */
@@ -128,6 +129,12 @@ class OwnedTerminal implements TerminalProcess {
 
   foreground(): Promise<Foreground> {
     return this.#hasExited ? Promise.resolve({ group: null, isShell: null, isReading: null }) : findForeground(this.pid)
+  }
+
+  keyEcho(): Promise<KeyEcho | null> {
+    // Its types leave out the path of the device, which it has on every system but Windows.
+    const { ptsName } = this.#pty as IPty & { readonly ptsName?: string }
+    return this.#hasExited || ptsName === undefined ? Promise.resolve(null) : findKeyEcho(ptsName)
   }
 
   killNow(): void {

@@ -69,6 +69,9 @@ function receive(id: number, message: ToKeeper): void {
     case 'foreground':
       void reply(id, message.request, tellTerminal(id, ({ terminal }) => terminal.foreground()))
       return
+    case 'key-echo':
+      void reply(id, message.request, tellTerminal(id, ({ terminal }) => terminal.keyEcho()))
+      return
     case 'signal-foreground':
       void reply(id, message.request, tellTerminal(id, ({ terminal }) => terminal.signalForeground(message.signal), true))
       return

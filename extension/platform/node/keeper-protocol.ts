@@ -47,7 +47,7 @@ export type ToKeeper =
   // To terminals alone.
   | { readonly op: 'resize'; readonly request: number; readonly size: TerminalSize }
   | { readonly op: 'hold-output'; readonly request: number; readonly isHeld: boolean }
-  | { readonly op: 'foreground'; readonly request: number }
+  | { readonly op: 'foreground' | 'key-echo'; readonly request: number }
   | { readonly op: 'signal-foreground'; readonly request: number; readonly signal: TerminalSignal }
   | { readonly op: 'dispose'; readonly request: number }
 

@@ -1,4 +1,4 @@
-import { TerminalError, terminalEnded, type Foreground, type TerminalErrorCode, type TerminalExit, type TerminalProcess, type TerminalSignal, type TerminalSize, type TerminalSpec } from '../../capabilities/terminal.ts'
+import { TerminalError, terminalEnded, type Foreground, type KeyEcho, type TerminalErrorCode, type TerminalExit, type TerminalProcess, type TerminalSignal, type TerminalSize, type TerminalSpec } from '../../capabilities/terminal.ts'
 import { keeperLost } from './keeper-protocol.ts'
 import type { Kept, Reply, Request } from './keeper-runner.ts'
 import type { ProcessTree } from './process-tree.ts'
@@ -52,6 +52,12 @@ export class KeptTerminal implements TerminalProcess, Kept {
     const { result } = await this.#door.request({ op: 'foreground' })
     // The keeper is the same build and answers this request with these facts, or with nothing when it is gone.
     return (result as unknown as Foreground | undefined) ?? { group: null, isShell: null, isReading: null }
+  }
+
+  async keyEcho(): Promise<KeyEcho | null> {
+    const { result } = await this.#door.request({ op: 'key-echo' })
+    // As for the foreground.
+    return (result as KeyEcho | null | undefined) ?? null
   }
 
   terminate(): Promise<void> {

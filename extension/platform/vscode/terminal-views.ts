@@ -16,6 +16,7 @@ class TabOfTerminal implements TerminalViewHandle {
   #early: string | null = ''
   #isOver = false
   #resizing: NodeJS.Timeout | undefined
+  readonly #closing: vscode.Disposable
 
   constructor(shown: ShownTerminal) {
     this.#tab = vscode.window.createTerminal({
@@ -31,10 +32,8 @@ class TabOfTerminal implements TerminalViewHandle {
           if (early !== '') this.#written.fire(early)
           if (size) shown.onResize({ columns: size.columns, rows: size.rows })
         },
-        close: () => {
-          clearTimeout(this.#resizing)
-          if (!this.#isOver) shown.onClose()
-        },
+        // Who closed it is known only when the editor tells of the end of the tab.
+        close: () => clearTimeout(this.#resizing),
         handleInput: (text: string) => {
           if (!this.#isOver && !isReply(text)) shown.onInput(text)
         },
@@ -43,6 +42,11 @@ class TabOfTerminal implements TerminalViewHandle {
           this.#resizing = setTimeout(() => shown.onResize({ columns, rows }), RESIZE_PAUSE_MS)
         },
       },
+    })
+    this.#closing = vscode.window.onDidCloseTerminal((closed) => {
+      if (closed !== this.#tab) return
+      this.#closing.dispose()
+      if (!this.#isOver && closed.exitStatus?.reason !== vscode.TerminalExitReason.Shutdown) shown.onClose()
     })
   }
 
@@ -61,6 +65,7 @@ class TabOfTerminal implements TerminalViewHandle {
   dispose(): void {
     this.#isOver = true
     clearTimeout(this.#resizing)
+    this.#closing.dispose()
     this.#tab.dispose()
     this.#written.dispose()
     this.#closed.dispose()

@@ -34,7 +34,7 @@ export const createTerminalRead = (terminals: Pick<Terminals, 'read' | 'screen'>
           },
           {
             type: 'object',
-            properties: { text: { type: 'string', required: true }, isFullScreen: { type: 'boolean', required: true } },
+            properties: { text: { type: 'string', required: true }, isFullScreen: { type: 'boolean', required: true }, personTyped: { type: 'string' } },
             additionalProperties: false,
           },
         ],
@@ -52,10 +52,10 @@ export const createTerminalRead = (terminals: Pick<Terminals, 'read' | 'screen'>
 
 type ReadValue =
   | { readonly text: string; readonly totalLines: number; readonly lineBegin: number; readonly lineEnd: number; readonly truncated: boolean; readonly personTyped?: string }
-  | { readonly text: string; readonly isFullScreen: boolean }
+  | { readonly text: string; readonly isFullScreen: boolean; readonly personTyped?: string }
 
 function rendered(value: ReadValue): string {
   const text = value.text === '' ? '(nothing)' : value.text
-  if ('isFullScreen' in value) return `${text}\n[screen${value.isFullScreen ? ' of a full-screen program' : ''}]`
+  if ('isFullScreen' in value) return [text, `[screen${value.isFullScreen ? ' of a full-screen program' : ''}]`, ...typedNotice(value.personTyped)].join('\n')
   return [text, `[lines: ${value.lineBegin}-${value.lineEnd} of ${value.totalLines}]`, ...(value.truncated ? ['[older lines are gone]'] : []), ...typedNotice(value.personTyped)].join('\n')
 }

@@ -141,6 +141,10 @@ describe.skipIf(cannotRun)('the terminal tools', () => {
       const read = await run('read', { sessionId: id, count: 1 })
       expect(textOf(read)).toMatch(/\[older lines are gone\]$/)
     }, 20_000)
+    it('is right where an escape sequence or a character is split across chunks', async () => {
+      await writeFile(join(folder, 'split'), `for part in '\\033' '[3' '1mred' '\\033[' '0m' '\\303' '\\251' '\\n'; do printf "$part"; sleep 0.05; done`)
+      expect(valueOf(await send(await open(), '. ./split'))['viewport']).toBe('. ./split\nredé\n$')
+    })
     it('a flood makes the program wait instead of filling memory, and SIGINT ends it', async () => {
       const id = await open()
       const stop = new AbortController()
@@ -316,6 +320,67 @@ describe.skipIf(cannotRun)('the terminal tools', () => {
 })
 
 describe.skipIf(cannotRun)('a terminal that the person sees', () => {
+  const shownTo = async () => {
+    const tabs: ShownTerminal[] = []
+    const application = await wholeApplication({
+      settings: { 'permissions.defaultPreset': 'danger-full-access' },
+      alter: (world) => ({
+        ...world,
+        terminalViews: {
+          show(terminal) {
+            tabs.push(terminal)
+            return { write: () => {}, end: () => {}, dispose: () => {} }
+          },
+        },
+      }),
+    })
+    const agent = await application.ctx.agents.create({ cwd: application.folder })
+    agent.session.append({ type: 'turn/start', data: { turn: 1 } })
+    let calls = 0
+    const run = (name: string, args: object) => application.ctx.tools.execute({ callId: `c${++calls}`, name: `terminal_${name}`, arguments: args, agent, signal: new AbortController().signal })
+    const { sessionId } = outcomeOf(await run('open', { type: 'bash', name: 'dev' })) as { readonly sessionId: string }
+    const screen = async () => textOf(await run('read', { sessionId, mode: 'screen' }))
+    return { application, agent, run, sessionId, screen, tab: tabs[0]! }
+  }
+  it.each([
+    ['hidden by the terminal', `read -s -p 'Password: ' p; echo; read -p 'Again? ' q; echo "len \${#p}"`],
+    ['read key by key', `printf 'Password: '; p=; while IFS= read -r -s -n1 c && [ -n "$c" ]; do p=$p$c; printf '*'; done; echo; read -p 'Again? ' q; echo "len \${#p}"`],
+  ])('tells the model what the person types, never a secret that is %s', async (_name, program) => {
+    const { application, run, sessionId, screen, tab } = await shownTo()
+    await writeFile(join(application.folder, 'ask'), program)
+    const asked = await run('send', { sessionId, text: '. ./ask' })
+    expect(outcomeOf(asked)).toMatchObject({ waitReason: 'stdin_read' })
+    for (const key of ['h', 'u', 'n', 't', 'e', 'r', '2', '\r']) tab.onInput(key)
+    let all = ''
+    await until(async () => (all += await screen()).includes('Again?'))
+    tab.onInput('no\r')
+    await until(async () => (all += await screen()).includes('len 7'))
+    expect(all).not.toMatch(/hunter2|"hunt/)
+    // It is told in as many pieces as there were looks.
+    const pieces = [...all.matchAll(/the person typed here: ("[^"]*")/g)].map(([, piece = '']) => JSON.parse(piece) as string)
+    expect(pieces.join('').replace(/(⟪hidden⟫)+/, '⟪hidden⟫')).toBe('⟪hidden⟫no\r')
+    await application.dispose()
+  })
+  it('and closes is told of: by a notice, in the list, and when it is used again; everything that ran at it is gone', async () => {
+    const { application, agent, run, sessionId, tab } = await shownTo()
+    await run('send', { sessionId, text: 'sleep 1000 & echo pid=$!.' })
+    const [, pid = ''] = /pid=(\d+)\./.exec(textOf(await run('read', { sessionId }))) ?? []
+    tab.onClose()
+    await until(() => !isRunning(Number(pid)))
+    await until(async () => textOf(await run('list', {})) === `${sessionId} [bash] closed by the person — dev`)
+    expect(agent.inbox.nextStep.map(({ content }) => content)).toEqual([[{ type: 'text', text: expect.stringMatching(/^The person closed your bash terminal pty-1 \(dev\)/) as string }]])
+    expect(outcomeOf(await run('send', { sessionId, text: 'x' }))).toEqual({ code: 'NO_SESSION', message: expect.stringMatching(/^The person has closed pty-1/) as string })
+    await application.dispose()
+  })
+  it('and closes while a call waits is told by that call alone', async () => {
+    const { application, agent, run, sessionId, tab } = await shownTo()
+    const sending = run('send', { sessionId, text: 'echo begun; while :; do sleep 0.05; printf .; done' })
+    await until(async () => textOf(await run('read', { sessionId })).includes('\nbegun'))
+    tab.onClose()
+    expect(textOf(await sending)).toMatch(/\[wait: session_exit\]\n\[session: closed by the person\]$/)
+    expect(agent.inbox.nextStep).toEqual([])
+    await application.dispose()
+  })
   it('shows raw output, takes keys and a size, tells the model what was typed, once, and ends with its tab', async () => {
     let tab: ShownTerminal | undefined
     let raw = ''
@@ -354,6 +419,28 @@ describe.skipIf(cannotRun)('a terminal that the person sees', () => {
     expect(seen).toEqual([expect.stringMatching(/^end /) as string, 'dispose'])
     await application.dispose()
   })
+})
+
+describe.skipIf(cannotRun)('a send at its deadline', () => {
+  it('gives what there is and does not kill', async () => {
+    const application = await wholeApplication({
+      settings: { 'permissions.defaultPreset': 'danger-full-access' },
+      // The deadline of 30 s comes after one.
+      alter: (world) => ({ ...world, clock: { ...world.clock, monotonicMs: () => world.clock.monotonicMs() * 30 } }),
+    })
+    const agent = await application.ctx.agents.create({ cwd: application.folder })
+    let calls = 0
+    const run = (name: string, args: object) => application.ctx.tools.execute({ callId: `c${++calls}`, name: `terminal_${name}`, arguments: args, agent, signal: new AbortController().signal })
+    const { sessionId } = outcomeOf(await run('open', { type: 'bash' })) as { readonly sessionId: string }
+    const counted = async () => Number(/(\d+)\n*\[lines/.exec(textOf(await run('read', { sessionId })))?.[1])
+    const sent = await run('send', { sessionId, text: 'for ((i = 0; ; i++)); do echo $i; done' })
+    expect(outcomeOf(sent)).toMatchObject({ waitReason: 'timeout', sessionStatus: { kind: 'running' } })
+    const before = await counted()
+    await until(async () => (await counted()) > before)
+    await run('signal', { sessionId, signal: 'SIGINT' })
+    await until(async () => textOf(await run('send', { sessionId, text: 'echo alive-$((40+2))' })).includes('alive-42'))
+    await application.dispose()
+  }, 60_000)
 })
 
 describe.skipIf(cannotRun)('a terminal after a reload', () => {
