@@ -1,27 +1,47 @@
+import { lineOf } from './line-ends.ts'
 import { numberedLines } from './snippet.ts'
 
 const MAX_REGION_LINES = 30
 const MARGIN_LINES = 2
 
-/**
- * Why `wanted` does not stand in `text`, with the nearest region and its line numbers, so that the next try can be right.
- *
- * All texts have `\n` line ends.
- */
-export function explainMiss({ path, text, wanted, replacement }: { readonly path: string; readonly text: string; readonly wanted: string; readonly replacement: string }): string {
-  const head = `old_string was not found in ${path}. Nothing was changed.`
+/** What an edit looked for in vain. All texts have the line ends that the search had. */
+export interface Miss {
+  readonly path: string
+  readonly text: string
+  readonly wanted: string
+  readonly replacement: string
+  /** Names of the arguments, as the model gave them. */
+  readonly names: { readonly wanted: string; readonly replacement: string }
+}
+
+/** Why `wanted` does not stand in `text`, with the nearest region and its line numbers, so that the next try can be right. */
+export function explainMiss({ path, text, wanted, replacement, names }: Miss): string {
+  const head = `${names.wanted} was not found in ${path}. Nothing was changed.`
   const lineCount = wanted.replace(/\n$/, '').split('\n').length
-  if (replacement !== '' && replacement.trim() !== '' && text.includes(replacement)) {
-    const line = text.slice(0, text.indexOf(replacement)).split('\n').length
-    return `${head} new_string stands there already, at line ${line}: the edit may have been made before.`
-  }
+  const isMade = (line: number) => `${head} ${names.replacement} stands there already, at line ${line}: the edit may have been made before.`
+  if (isTelling(replacement) && text.includes(replacement)) return isMade(lineOf(text, text.indexOf(replacement)))
   const unnumbered = wanted.replace(/^ *\d+[:\t|] ?/gm, '')
   if (unnumbered !== wanted && text.includes(unnumbered)) return `${head} It has the line numbers that read shows in front of each line; leave them out.`
   const unescaped = wanted.replaceAll('\\n', '\n').replaceAll('\\t', '\t').replaceAll('\\"', '"')
   if (unescaped !== wanted && text.includes(unescaped)) return `${head} It has escape sequences such as \\n written out, where the file has the characters themselves.`
-  const near = nearlyTheSame(text, wanted) ?? mostAlike(text, wanted)
+  const nearly = otherLineEnds(text, wanted, names.wanted) ?? nearlyTheSame(text, wanted, names.wanted)
+  const madeLine = nearly === undefined ? wholeLine(text, replacement) : undefined
+  if (madeLine !== undefined) return isMade(madeLine)
+  const near = nearly ?? mostAlike(text, wanted)
   if (near === undefined) return `${head} No part of the file resembles it. Read the file again before the next edit.`
   return `${head} ${near.difference} The nearest region:\n${region(text, near.line, lineCount)}`
+}
+
+/** Characters without which a text may stand anywhere by chance. */
+const TELLING_CHARS = 8
+
+const isTelling = (text: string) => bare(text).length >= TELLING_CHARS
+
+/** 1-based line that is this very text, and nothing else but white space. */
+function wholeLine(text: string, wanted: string): number | undefined {
+  const sought = wanted.trim()
+  const at = sought === '' || sought.includes('\n') ? -1 : text.split('\n').findIndex((line) => line.trim() === sought)
+  return at < 0 ? undefined : at + 1
 }
 
 interface Near {
@@ -30,34 +50,82 @@ interface Near {
   readonly difference: string
 }
 
-/** What is forgiven, one thing more at each step, to name the difference; each step keeps the number of lines. */
-const FORGIVING: readonly { readonly difference: string; readonly forgive: (text: string) => string }[] = [
-  { difference: 'Only white space at line ends differs.', forgive: (text) => text.replace(/[ \t]+$/gm, '') },
-  { difference: 'Only the indentation differs (spaces, tabs or their number).', forgive: (text) => text.replace(/^[ \t]+/gm, '') },
-  { difference: 'Only white space inside lines differs.', forgive: (text) => text.replace(/[^\S\n]+/g, '') },
+/** One kind of difference. What is left when it is forgiven has as many lines as before. */
+interface Forgiven {
+  readonly what: string
+  readonly isPlural?: true
+  readonly forgive: (text: string) => string
+}
+
+const INDENTATION = 'indentation'
+
+const FORGIVEN: readonly Forgiven[] = [
   {
-    difference: 'Only typographic characters differ (quotation marks, dashes, ellipses or accents).',
+    what: 'typographic characters (quotes, dashes, ellipses, accents, special spaces)',
+    isPlural: true,
     forgive: (text) =>
       text
         .normalize('NFC')
         .replace(/[\u2018\u2019\u201a\u2032]/g, "'")
         .replace(/[\u201c\u201d\u201e\u2033\u00ab\u00bb]/g, '"')
         .replace(/[\u2010-\u2015\u2212]/g, '-')
+        .replace(/[\u00a0\u2002-\u200a\u202f\u3000]/g, ' ')
         .replaceAll('\u2026', '...'),
   },
-  { difference: 'Only upper and lower case differs.', forgive: (text) => text.toLowerCase() },
+  { what: 'white space at line ends', forgive: (text) => text.replace(/[ \t]+$/gm, '') },
+  { what: INDENTATION, forgive: (text) => text.replace(/^[ \t]+/gm, '') },
+  { what: 'white space inside lines', forgive: (text) => text.replace(/(?<=\S)[ \t]+(?=\S)/g, '') },
+  { what: 'upper and lower case', forgive: (text) => text.toLowerCase() },
 ]
 
-function nearlyTheSame(text: string, wanted: string): Near | undefined {
-  let [forgivenText, forgivenWanted] = [text, wanted]
-  for (const { difference, forgive } of FORGIVING) {
-    forgivenText = forgive(forgivenText)
-    forgivenWanted = forgive(forgivenWanted)
-    if (forgivenWanted.trim() === '') return undefined
-    const at = forgivenText.indexOf(forgivenWanted)
-    if (at >= 0) return { line: forgivenText.slice(0, at).split('\n').length, difference }
+/** The place that is the same but for kinds of difference that are easily overlooked, with those that it takes. */
+function nearlyTheSame(text: string, wanted: string, name: string): Near | undefined {
+  for (const kinds of [...FORGIVEN.map((kind) => [kind]), FORGIVEN]) {
+    const found = placeOf(text, wanted, kinds)
+    if (found === undefined) continue
+    const needed = kinds.filter((kind) => kinds.length === 1 || placeOf(text, wanted, kinds.filter((other) => other !== kind)) === undefined)
+    const [only] = needed
+    if (needed.length === 1 && only?.what === INDENTATION) return { line: found, difference: indentationBetween(text, wanted, { line: found, name }) }
+    const words = needed.map(({ what }) => what)
+    const difference = words.length === 1 ? `Only ${words.join('')} ${only?.isPlural === true ? 'differ' : 'differs'}.` : `${words.slice(0, -1).join(', ')} and ${words.at(-1) ?? ''} differ.`
+    return { line: found, difference: `${difference.charAt(0).toUpperCase()}${difference.slice(1)}` }
   }
   return undefined
+}
+
+/** 1-based line of the first place that is the same once `kinds` are forgiven. */
+function placeOf(text: string, wanted: string, kinds: readonly Forgiven[]): number | undefined {
+  const forgive = (whole: string) => kinds.reduce((rest, kind) => kind.forgive(rest), whole)
+  const sought = forgive(wanted)
+  if (sought.trim() === '') return undefined
+  const forgiven = forgive(text)
+  const at = forgiven.indexOf(sought)
+  return at < 0 ? undefined : lineOf(forgiven, at)
+}
+
+/** What is meant by "the indentation differs" at a place: the characters where those are another kind, else their number. */
+function indentationBetween(text: string, wanted: string, { line, name }: { readonly line: number; readonly name: string }): string {
+  const sought = wanted.split('\n')
+  const there = text.split('\n').slice(line - 1, line - 1 + sought.length)
+  const [inFile, inWanted] = [there, sought].map((lines) => lines.map((each) => /^[ \t]*/.exec(each)?.[0] ?? '').join(''))
+  const kind = (indents: string | undefined) => (indents === undefined || indents === '' ? null : /^ +$/.test(indents) ? 'spaces' : /^\t+$/.test(indents) ? 'tabs' : 'tabs and spaces')
+  const [fileKind, wantedKind] = [kind(inFile), kind(inWanted)]
+  if (fileKind === null || wantedKind === null || fileKind === wantedKind) return 'Only the indentation differs.'
+  return `Only the indentation differs: the file has ${fileKind} there, ${name} has ${wantedKind}.`
+}
+
+/** The place that is the same but for its line ends. */
+function otherLineEnds(text: string, wanted: string, name: string): Near | undefined {
+  const oneKind = (whole: string) => whole.replace(/\r\n?/g, '\n')
+  const [plain, sought] = [oneKind(text), oneKind(wanted)]
+  const at = plain === text && sought === wanted ? -1 : plain.indexOf(sought)
+  if (at < 0) return undefined
+  // A CR alone is a line end here, but none of the lines that are counted.
+  const breaksBefore = lineOf(plain, at) - 1
+  const breaks = [...text.matchAll(/\r\n?|\n/g)]
+  const start = breaksBefore === 0 ? 0 : (breaks[breaksBefore - 1]?.index ?? 0) + (breaks[breaksBefore - 1]?.[0].length ?? 0)
+  const kinds = [...new Set(breaks.slice(breaksBefore, breaksBefore + lineOf(sought, sought.length) + 1).map(([end]) => (end === '\n' ? 'LF' : end === '\r' ? 'CR alone' : 'CRLF')))]
+  return { line: lineOf(text, start), difference: `Only line ends differ: the lines there end in ${kinds.join(' and ') || 'nothing'}, those of ${name} do not.` }
 }
 
 /** The place where the most lines of `wanted` stand in their order, or failing that the line that shares most with its longest line. */

@@ -34,7 +34,7 @@ export function planEdit({ path, text, oldString, newString, replaceAll, nearLin
   const normalised = normaliseLineEnds(text)
   const [wanted, replacement] = [toLf(oldString), toLf(newString)]
   const found = findAll(normalised.text, wanted)
-  if (found.length === 0) throw new FileError('FS_EDIT_NOT_FOUND', explainMiss({ path, text: normalised.text, wanted, replacement }))
+  if (found.length === 0) throw new FileError('FS_EDIT_NOT_FOUND', explainMiss({ path, text: normalised.text, wanted, replacement, names: { wanted: 'old_string', replacement: 'new_string' } }))
   const matches = replaceAll || found.length === 1 ? found : [chooseOne(path, normalised.text, found, nearLine)]
   return {
     replacements: matches.map((start) => smallest(text, normalised, start, wanted, replacement)),
@@ -43,29 +43,28 @@ export function planEdit({ path, text, oldString, newString, replaceAll, nearLin
 }
 
 /** Offsets of the matches, none overlapping the one before. */
-function findAll(text: string, wanted: string): readonly number[] {
+export function findAll(text: string, wanted: string): readonly number[] {
   const found: number[] = []
   for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) found.push(at)
   return found
 }
 
 function chooseOne(path: string, text: string, found: readonly number[], nearLine: number | undefined): number {
-  const places = found.map((start) => ({ start, line: lineOf(text, start) }))
   if (nearLine !== undefined) {
-    const byDistance = places.map((place) => ({ ...place, distance: Math.abs(place.line - nearLine) })).sort((a, b) => a.distance - b.distance)
+    const byDistance = found.map((start) => ({ start, distance: Math.abs(lineOf(text, start) - nearLine) })).sort((a, b) => a.distance - b.distance)
     const [nearest, next] = byDistance
     if (nearest && nearest.distance !== next?.distance) return nearest.start
   }
-  const list = places.slice(0, MAX_LISTED_MATCHES).map(({ start, line }) => `  line ${line}: ${lineAround(text, start)}`)
-  const more = places.length > list.length ? [`  and ${places.length - list.length} more`] : []
   throw new FileError(
     'FS_AMBIGUOUS_EDIT',
-    [
-      `old_string stands ${found.length} times in ${path}. Nothing was changed. Add lines around it, give near_line, or set replace_all.`,
-      ...list,
-      ...more,
-    ].join('\n'),
+    `old_string stands ${found.length} times in ${path}. Nothing was changed. Add lines around it, give near_line, or set replace_all.\n${listedMatches(text, found)}`,
   )
+}
+
+/** Where the matches are, each with its line, as far as they can be listed. */
+export function listedMatches(text: string, found: readonly number[]): string {
+  const list = found.slice(0, MAX_LISTED_MATCHES).map((start) => `  line ${lineOf(text, start)}: ${lineAround(text, start)}`)
+  return [...list, ...(found.length > list.length ? [`  and ${found.length - list.length} more`] : [])].join('\n')
 }
 
 function lineAround(text: string, offset: number): string {

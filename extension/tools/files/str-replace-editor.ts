@@ -3,12 +3,13 @@ import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
 import { sessionFolder } from '../session-folder.ts'
 import { onOneLine } from '../shown-path.ts'
+import { explainMiss } from './explain-miss.ts'
 import { keepBeforeImage, MAX_CHANGED_BYTES, type FileToolNeeds } from './file-change.ts'
+import { findAll, listedMatches } from './plan-edit.ts'
 import { presentCall, type StrReplaceEditorArgs } from './str-replace-editor.card.ts'
 
 /** Characters (UTF-16 units) of one answer. Source: capability specification 9 `maxOutputChars`. */
 export const MAX_OUTPUT_CHARS = 16_000
-const MAX_LISTED_MATCHES = 50
 /** Levels of folders below the one that is viewed. */
 const VIEWED_LEVELS = 2
 const hiddenNames: ReadonlySet<string> = new Set(['node_modules', '__pycache__'])
@@ -113,13 +114,10 @@ export function createStrReplaceEditor(needs: FileToolNeeds): ToolDefinition {
     const { version } = await observations.editIntent(exec.agent, target)
     if (wanted === undefined || wanted === '') throw invalid('str_replace needs old_str, the text to replace; it may not be empty.')
     const file = await current(target, version, exec)
-    const found = matchesOf(file.text, wanted)
+    const found = findAll(file.text, wanted)
     const [start] = found
-    if (start === undefined) throw new FileError('FS_EDIT_NOT_FOUND', `old_str does not stand in ${path}. Nothing was changed. View the file and copy the text exactly, tabs and line ends included.`)
-    if (found.length > 1) {
-      const lines = found.slice(0, MAX_LISTED_MATCHES).map((at) => lineAt(file.text, at))
-      throw new FileError('FS_AMBIGUOUS_EDIT', `old_str stands ${found.length} times in ${path}, at lines ${lines.join(', ')}${found.length > lines.length ? ' and more' : ''}. Nothing was changed. Add lines around it.`)
-    }
+    if (start === undefined) throw new FileError('FS_EDIT_NOT_FOUND', explainMiss({ path, text: file.text, wanted, replacement, names: { wanted: 'old_str', replacement: 'new_str' } }))
+    if (found.length > 1) throw new FileError('FS_AMBIGUOUS_EDIT', `old_str stands ${found.length} times in ${path}. Nothing was changed. Add lines around it.\n${listedMatches(file.text, found)}`)
     await change({ args, target, exec }, { version, replacement: { start, end: start + wanted.length, newText: replacement } })
     return `Replaced the text in ${path}.`
   }
@@ -187,19 +185,6 @@ function viewedRange(range: readonly number[] | undefined, count: number): reado
   if (last > count) throw invalid(`view_range ends at line ${last}, and the file has ${count} ${count === 1 ? 'line' : 'lines'}. Use -1 for the end.`)
   if (last < first) throw invalid(`view_range ends at line ${last}, before it begins at ${first}.`)
   return [first, last]
-}
-
-/** Offsets of the matches, none overlapping the one before. Tabs and line ends count as they stand. */
-function matchesOf(text: string, wanted: string): readonly number[] {
-  const found: number[] = []
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) found.push(at)
-  return found
-}
-
-function lineAt(text: string, offset: number): number {
-  let line = 1
-  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line += 1
-  return line
 }
 
 /** Whole lines after line `line`; the text brings no line end of its own to its last line. */

@@ -116,9 +116,9 @@ describe('str_replace', () => {
     expect(await contentOf('a')).toBe(after)
   })
   const refused: readonly [name: string, before: string, more: object, code: string, message: RegExp][] = [
-    ['a miss', 'a b', { old_str: 'x' }, 'FS_EDIT_NOT_FOUND', /does not stand in/],
-    ['a match that needs other line ends', 'a\r\nb', { old_str: 'a\nb' }, 'FS_EDIT_NOT_FOUND', /line ends included/],
-    ['several matches, naming their lines', 'x\ny\nx\n', { old_str: 'x' }, 'FS_AMBIGUOUS_EDIT', /2 times .* lines 1, 3\./],
+    ['a miss', 'a b', { old_str: 'x' }, 'FS_EDIT_NOT_FOUND', /was not found in .* No part of the file resembles it/],
+    ['a match that needs other line ends', 'a\r\nb', { old_str: 'a\nb' }, 'FS_EDIT_NOT_FOUND', /Only line ends differ: the lines there end in CRLF, those of old_str do not\. The nearest region:\n1: a/],
+    ['several matches, naming their lines', 'x\ny\nx\n', { old_str: 'x' }, 'FS_AMBIGUOUS_EDIT', /2 times .*\n {2}line 1: x\n {2}line 3: x$/],
     ['an empty old_str', 'a', { old_str: '' }, 'INVALID_ARGS', /may not be empty/],
     ['no old_str', 'a', {}, 'INVALID_ARGS', /needs old_str/],
   ]

@@ -84,9 +84,15 @@ describe('a miss says why, with the nearest region and its lines', () => {
   const region = '1: import a\n2: \n3: function run() {\n4: \tconst text = “hi”\n5: \treturn text  \n6: }'
 
   it('white space at line ends', () => expect(explain('\treturn text\n}')).toBe(`old_string was not found in a.ts. Nothing was changed. Only white space at line ends differs. The nearest region:\n3: function run() {\n4: \tconst text = “hi”\n5: \treturn text  \n6: }`))
-  it('indentation', () => expect(explain('    const text = “hi”\n    return text')).toContain(`Only the indentation differs (spaces, tabs or their number). The nearest region:\n2: \n3: function`))
+  it('indentation', () => expect(explain('    const text = “hi”\n    return text')).toContain(`Only the indentation differs: the file has tabs there, old_string has spaces. The nearest region:\n2: \n3: function`))
+  it('indentation of another depth', () => expect(explain('\t\tconst text = “hi”')).toContain('Only the indentation differs. The nearest'))
   it('white space inside lines', () => expect(explain('function  run()  {')).toContain(`Only white space inside lines differs. The nearest region:\n${region.slice(0, 40)}`))
-  it('typographic characters', () => expect(explain('const text = "hi"')).toContain('Only typographic characters differ'))
+  it('typographic characters', () => expect(explain('const text = "hi"')).toContain('Only typographic characters (quotes, dashes, ellipses, accents, special spaces) differ.'))
+  it('a special space', () => expect((failure('a\u{A0}b', 'a b') as FileError).message).toContain('Only typographic characters'))
+  it('several of them at once', () => expect(explain('    Const text = "hi"')).toContain('Typographic characters (quotes, dashes, ellipses, accents, special spaces), indentation and upper and lower case differ. The nearest region:\n2: '))
+  it('line ends', () => expect((failure('x\na\rb\n', 'a\nb') as FileError).message).toContain('Only line ends differ: the lines there end in CR alone and LF, those of old_string do not. The nearest region:\n1: x\n2: a'))
+  it('an edit that was made before, of a short line', () => expect(explain('y = 1', '}')).toContain('new_string stands there already, at line 6'))
+  it('no edit before, for a text that stands anywhere by chance', () => expect(explain('function  run()', 'run')).toContain('Only white space inside lines differs.'))
   it('upper and lower case', () => expect(explain('FUNCTION run() {')).toContain('Only upper and lower case differs.'))
   it('line numbers of read', () => expect(explain('3: function run() {\n4: \tconst text')).toContain('It has the line numbers that read shows'))
   it('escape sequences written out', () => expect(explain('import a\\n\\nfunction')).toContain('escape sequences'))
