@@ -96,11 +96,16 @@ export interface TextFile {
   readonly isDirty: boolean
 }
 
+/** UTF-16 units of a text that comes whole beside a window of its lines. */
+export const MAX_WHOLE_TEXT_CHARS = 256 * 1024
+
 export interface FileLines {
   readonly lines: readonly { readonly number: number; readonly text: string; readonly isCut: boolean }[]
   readonly totalLines: number
   /** The byte cap ended the window before `limit` lines. */
   readonly isByteCapped: boolean
+  /** The whole exact text, where it has at most `MAX_WHOLE_TEXT_CHARS`. */
+  readonly wholeText?: string
   readonly form: TextForm
   readonly version: FileVersion
   readonly source: 'buffer' | 'disk'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { FileError, type Expectation, type FileErrorCode, type FileSystem, type FileVersion, type LineWindow, type TextForm, type TextReplacement } from '../../extension/capabilities/file-system.ts'
+import { FileError, MAX_WHOLE_TEXT_CHARS, type Expectation, type FileErrorCode, type FileSystem, type FileVersion, type LineWindow, type TextForm, type TextReplacement } from '../../extension/capabilities/file-system.ts'
 
 /** A provider, an empty folder to try it on, and a way to the files behind its back. Paths are relative to the folder, with `/`. */
 export interface FileSystemWorld {
@@ -108,7 +108,8 @@ export function fileSystemContract({ describe, it, create }: FileSystemEnv): voi
         const file = await world.files.readText(await at(world, 'a'), { maxBytes })
         assert.deepEqual({ text: file.text, form: file.form }, { text, form: expected })
         // The same file by lines.
-        const { lines, totalLines, form, version } = await world.files.readLines(await at(world, 'a'), { ...window, limit: 5000 })
+        const { lines, totalLines, form, version, wholeText } = await world.files.readLines(await at(world, 'a'), { ...window, limit: 5000 })
+        assert.equal(wholeText, text)
         const expectedLines = text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/)
         assert.deepEqual({ lines: lines.map(({ text }) => text), totalLines, form, version }, { lines: expectedLines, totalLines: expectedLines.length, form: expected, version: file.version })
       })
@@ -148,6 +149,17 @@ export function fileSystemContract({ describe, it, create }: FileSystemEnv): voi
         const { lines, totalLines } = await world.files.readLines(await at(world, 'a'), { ...window, offset: 5 })
         assert.deepEqual([lines, totalLines], [[], 1])
       }))
+  })
+
+  describe('the whole text beside a window', () => {
+    for (const [length, comes] of [[MAX_WHOLE_TEXT_CHARS, true], [MAX_WHOLE_TEXT_CHARS + 1, false]] as const) {
+      it(`of ${length} characters ${comes ? 'comes' : 'does not come'} along`, () =>
+        withWorld(async (world) => {
+          await world.put('a', bytesOf('x\n'.repeat(length / 2), length % 2 === 0 ? '' : 'x'))
+          const { wholeText } = await world.files.readLines(await at(world, 'a'), { ...window, limit: 1 })
+          assert.equal(wholeText?.length, comes ? length : undefined)
+        }))
+    }
   })
 
   describe('what cannot be read', () => {

@@ -6,6 +6,7 @@ import {
   danglingLink,
   fileAborted,
   ioError,
+  MAX_WHOLE_TEXT_CHARS,
   notFound,
   notRegular,
   notText,
@@ -86,7 +87,7 @@ export class MemoryFileSystem implements FileSystem {
     const scanner = new LineWindowScanner(window)
     scanner.write(text)
     const { lines, totalLines, isByteCapped } = scanner.end()
-    return { lines, totalLines, isByteCapped, form, version, source: 'disk', isDirty: false }
+    return { lines, totalLines, isByteCapped, ...(text.length <= MAX_WHOLE_TEXT_CHARS && { wholeText: text }), form, version, source: 'disk', isDirty: false }
   }
 
   async readBytes({ path, spelling }: FileTarget, { maxBytes, signal }: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<Uint8Array> {

@@ -2,10 +2,26 @@ import { FileError, type Expectation, type FileStat, type FileTarget, type FileV
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import type { Session } from '../../core/session/session.ts'
+import { createSeenTexts } from './seen-texts.ts'
 import type { EditIntent, Observations } from './service.ts'
 
 /** Null: seen to be absent. */
 type Seen = FileVersion | null
+
+/** UTF-16 units of texts that are kept to tell what changed in a file since it was read; of all sessions together. */
+const MAX_SEEN_CHARS = 4 * 1024 * 1024
+
+/** What a failure told the model of a file; it has seen that once its next step has begun. */
+interface Disclosure {
+  readonly version: FileVersion
+  /** Events of the session at the time. */
+  readonly length: number
+}
+
+interface SessionSights {
+  readonly seen: Map<string, Seen>
+  readonly disclosed: Map<string, Disclosure>
+}
 
 export interface ObservationStore extends Observations {
   writeIntent(agent: Agent | undefined, target: FileTarget, stat: FileStat | null): Expectation
@@ -27,20 +43,28 @@ export function createObservations(options: {
   readonly logger: Logger
   readonly onObserved: (news: { readonly agent?: Agent; readonly target: FileTarget; readonly version: Seen }) => void
 }): ObservationStore {
-  const sessions = new Map<Session, Map<string, Seen>>()
+  const sessions = new Map<Session, SessionSights>()
+  const texts = createSeenTexts(MAX_SEEN_CHARS)
 
-  const seenBy = (session: Session) => {
-    let seen = sessions.get(session)
-    if (seen === undefined) {
-      seen = restored(session)
-      sessions.set(session, seen)
+  const sightsOf = (session: Session) => {
+    let sights = sessions.get(session)
+    if (sights === undefined) {
+      sights = { seen: restored(session), disclosed: new Map() }
+      sessions.set(session, sights)
     }
-    return seen
+    return sights
   }
   /** A restored entry stands under the path, a live one under the key; the live one is newer. */
   const lookUp = (agent: Agent | undefined, { key, path }: FileTarget): Seen | undefined => {
     if (agent === undefined) return undefined
-    const seen = seenBy(agent.session)
+    const { seen, disclosed } = sightsOf(agent.session)
+    const told = disclosed.get(key)
+    // Calls that the model made beside the one that failed were written without knowing of the change.
+    if (told !== undefined && agent.session.events(told.length).some(({ type }) => type === 'step/start')) {
+      disclosed.delete(key)
+      seen.set(key, told.version)
+      append(agent.session, path, told.version)
+    }
     return seen.has(key) ? seen.get(key) : seen.get(path)
   }
   const append = (session: Session, path: string, version: Seen) => {
@@ -54,11 +78,24 @@ export function createObservations(options: {
   return {
     observe(agent, target, state) {
       const version = state === 'absent' ? null : state.version
-      if (agent !== undefined && lookUp(agent, target) !== version) {
-        seenBy(agent.session).set(target.key, version)
-        append(agent.session, target.path, version)
+      if (state !== 'absent' && state.text !== undefined) texts.keep(state.version, state.text)
+      if (agent !== undefined) {
+        const isNew = lookUp(agent, target) !== version
+        const { seen, disclosed } = sightsOf(agent.session)
+        disclosed.delete(target.key)
+        if (isNew) {
+          seen.set(target.key, version)
+          append(agent.session, target.path, version)
+        }
       }
       options.onObserved({ ...(agent && { agent }), target, version })
+    },
+
+    textOf: (version) => texts.get(version),
+
+    disclose(agent, target, { version, text }) {
+      texts.keep(version, text)
+      if (agent !== undefined) sightsOf(agent.session).disclosed.set(target.key, { version, length: agent.session.length })
     },
 
     writeIntent(agent, target, stat) {
@@ -80,7 +117,7 @@ export function createObservations(options: {
     },
 
     rename(from, to) {
-      for (const [session, seen] of sessions) {
+      for (const [session, { seen }] of sessions) {
         for (const [path, version] of [...seen]) {
           const moved = movedPath(path, from, to)
           if (moved === undefined) continue

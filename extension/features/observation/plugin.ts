@@ -20,6 +20,8 @@ export function observationPlugin(needs: {
       const { dispatch } = needs
       ctx.provide('observations', {
         observe: observations.observe,
+        textOf: observations.textOf,
+        disclose: observations.disclose,
         writeIntent: (agent, target, stat) =>
           dispatch.waterfall('fs/write-intent', agent?.scope ?? null, [{ ...(agent && { agent }), target, stat }], async () => observations.writeIntent(agent, target, stat)),
         editIntent: (agent, target) => dispatch.waterfall('fs/edit-intent', agent?.scope ?? null, [{ ...(agent && { agent }), target }], async () => observations.editIntent(agent, target)),

@@ -7,7 +7,12 @@ import type { Agent } from '../../core/session/agent.ts'
  * Source: capability specification 4.
  */
 export interface Observations {
-  observe(agent: Agent | undefined, target: FileTarget, state: { readonly version: FileVersion } | 'absent'): void
+  /** `text` is the whole exact text, where it is at hand and small: what changes later can be told then. */
+  observe(agent: Agent | undefined, target: FileTarget, state: { readonly version: FileVersion; readonly text?: string } | 'absent'): void
+  /** The text of a version that some session saw; undefined when it was not kept. */
+  textOf(version: FileVersion): string | undefined
+  /** A failure tells the model everything that changed up to this version: from its next step on, it has seen it. */
+  disclose(agent: Agent | undefined, target: FileTarget, state: { readonly version: FileVersion; readonly text: string }): void
   /** What a `write` may rely on, as the first listener of `fs/write-intent` decides, else as this session has seen the file. Errors: `FileError` `FS_NOT_OBSERVED` for an existing file that was never read. */
   writeIntent(agent: Agent | undefined, target: FileTarget, stat: FileStat | null): Expectation | Promise<Expectation>
   /** What an `edit` may rely on, in the same way through `fs/edit-intent`. Errors: `FileError` `FS_NOT_OBSERVED`, `FS_NOT_FOUND` (observed absent), `FS_STALE_VERSION` (vanished). */

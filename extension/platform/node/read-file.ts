@@ -3,7 +3,7 @@ import { constants, type Stats } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import type { Reading } from '../../base/encoding.ts'
 import { LineWindowScanner } from '../../base/line-window.ts'
-import { notRegular, type FileLines, type FileTarget, type FileVersion, type LineWindow } from '../../capabilities/file-system.ts'
+import { MAX_WHOLE_TEXT_CHARS, notRegular, type FileLines, type FileTarget, type FileVersion, type LineWindow } from '../../capabilities/file-system.ts'
 import { checkNotAborted } from './file-failure.ts'
 
 /** Source: capability specification 4 "Version token", with the content hash in the place of times. */
@@ -73,6 +73,11 @@ export async function scanLines(
   const decoder = codec.createDecoder()
   const digest = createHash('sha256')
   const buffer = Buffer.allocUnsafe(chunkBytes)
+  let wholeText: string | null = ''
+  const take = (text: string) => {
+    scanner.write(text)
+    if (wholeText !== null) wholeText = wholeText.length + text.length > MAX_WHOLE_TEXT_CHARS ? null : wholeText + text
+  }
   for (let position = 0; ; ) {
     checkNotAborted(signal)
     const { bytesRead } = await file.read(buffer, 0, buffer.length, position)
@@ -82,12 +87,12 @@ export async function scanLines(
     if (forbidsNul && bytes.includes(0)) return null
     const text = decoder.write(position === 0 ? bytes.subarray(bomLength) : bytes)
     if (text === null) return null
-    scanner.write(text)
+    take(text)
     position += bytesRead
   }
   const rest = decoder.end()
   if (rest === null) return null
-  scanner.write(rest)
+  take(rest)
   const { eol, ...lines } = scanner.end()
-  return { ...lines, version: versionFrom(digest.digest('hex')), form: { encoding: codec.label, hasBom: bomLength > 0, eol } }
+  return { ...lines, ...(wholeText !== null && { wholeText }), version: versionFrom(digest.digest('hex')), form: { encoding: codec.label, hasBom: bomLength > 0, eol } }
 }

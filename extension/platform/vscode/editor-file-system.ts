@@ -6,6 +6,7 @@ import { LineWindowScanner } from '../../base/line-window.ts'
 import {
   fileAborted,
   FileError,
+  MAX_WHOLE_TEXT_CHARS,
   danglingLink,
   ioError,
   notFound,
@@ -124,7 +125,7 @@ export class EditorFileSystem implements FileSystem {
     const scanner = new LineWindowScanner(window)
     scanner.write(text)
     const { lines, totalLines, isByteCapped } = scanner.end()
-    return { lines, totalLines, isByteCapped, form, version, source, isDirty }
+    return { lines, totalLines, isByteCapped, ...(text.length <= MAX_WHOLE_TEXT_CHARS && { wholeText: text }), form, version, source, isDirty }
   }
 
   async readBytes(target: FileTarget, options: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<Uint8Array> {

@@ -6,6 +6,7 @@ import { refuseEscalation, sessionFolder } from '../session-folder.ts'
 import { presentCall, presentResult } from './edit.card.ts'
 import { changeFacts, changeMeta, changeNotes, changeProperties, keepBeforeImage, MAX_CHANGED_BYTES, snippetOf, type FileToolNeeds } from './file-change.ts'
 import { toLf } from './line-ends.ts'
+import { explainStale } from './explain-stale.ts'
 import { planEdit } from './plan-edit.ts'
 
 /** `edit`: replace literal text in a file. Source: capability specification 8 and 20.3. */
@@ -36,7 +37,7 @@ export function createEdit(needs: FileToolNeeds): ToolDefinition {
       const target = await files.resolve(args.file_path, sessionFolder(exec), exec.signal)
       const { version } = await observations.editIntent(exec.agent, target)
       const file = await readCurrent(target, exec)
-      if (file.version !== version) throw staleVersion(args.file_path, file.isDirty ? 'has unsaved changes in the editor, made' : 'changed')
+      if (file.version !== version) throw await explainStale(needs, { failure: staleVersion(args.file_path, file.isDirty ? 'has unsaved changes in the editor, made' : 'changed'), target, version, exec })
       const plan = planEdit({
         path: args.file_path,
         text: file.text,
@@ -53,7 +54,7 @@ export function createEdit(needs: FileToolNeeds): ToolDefinition {
         label: `Bosun: edit ${args.file_path}`,
         signal: exec.signal,
       })
-      observations.observe(exec.agent, target, { version: outcome.version })
+      observations.observe(exec.agent, target, { version: outcome.version, text: outcome.after })
       const intended = outcome.wasReformatted ? applyEdits(file.text, plan.replacements) : outcome.after
       return { ...changeFacts({ path: args.file_path, target, outcome, intended, beforeImage }), replacements: plan.lines.length, lines: plan.lines }
     },

@@ -34,7 +34,7 @@ export const fileTools = (needs: { readonly files: FileSystem; readonly blobs: P
       name: 'edit',
       order: 102,
       tools: ['edit'],
-      text: 'When edit says that a file changed, the person or a program changed it: read it again and keep their change.',
+      text: 'When edit says that a file changed, the person or a program changed it: keep their change. Read the file again unless all of the change is shown.',
     })
   },
 })

@@ -54,7 +54,7 @@ export function createRead({ files, observations }: { readonly files: FileSystem
       if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LINES) throw invalid(`limit must be a whole number from 1 to ${MAX_LINES}, not ${limit}.`)
       const target = await files.resolve(file_path, sessionFolder(exec), exec.signal)
       const found = await readLines(target, { offset, limit }, exec)
-      observations.observe(exec.agent, target, { version: found.version })
+      observations.observe(exec.agent, target, { version: found.version, ...(found.wholeText !== undefined && { text: found.wholeText }) })
       if (offset > Math.max(1, found.totalLines))
         throw new FileError('FS_NOT_FOUND', `${file_path} has ${found.totalLines} lines, so there is no line ${offset}. Use a smaller offset.`)
       return {

@@ -4,6 +4,7 @@ import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/t
 import { sessionFolder } from '../session-folder.ts'
 import { onOneLine } from '../shown-path.ts'
 import { explainMiss } from './explain-miss.ts'
+import { explainStale } from './explain-stale.ts'
 import { keepBeforeImage, MAX_CHANGED_BYTES, type FileToolNeeds } from './file-change.ts'
 import { findAll, listedMatches } from './plan-edit.ts'
 import { presentCall, type StrReplaceEditorArgs } from './str-replace-editor.card.ts'
@@ -64,7 +65,7 @@ export function createStrReplaceEditor(needs: FileToolNeeds): ToolDefinition {
       return await folderListing(args.path, target, exec)
     }
     const file = await text(target, exec)
-    observations.observe(exec.agent, target, { version: file.version })
+    observations.observe(exec.agent, target, file)
     const lines = file.text.split('\n')
     const [first, last] = viewedRange(args.view_range, lines.length)
     const range = args.view_range === undefined ? '' : `, lines ${first} to ${last}`
@@ -105,7 +106,7 @@ export function createStrReplaceEditor(needs: FileToolNeeds): ToolDefinition {
     const expect = await observations.writeIntent(exec.agent, target, null)
     await keepBeforeImage(needs, target, exec)
     const outcome = await files.writeText({ target, text: content, expect, label: `Bosun: create ${path}`, signal: exec.signal })
-    observations.observe(exec.agent, target, { version: outcome.version })
+    observations.observe(exec.agent, target, { version: outcome.version, text: outcome.after })
     return `Created ${path}.`
   }
 
@@ -136,7 +137,7 @@ export function createStrReplaceEditor(needs: FileToolNeeds): ToolDefinition {
   async function change({ args, target, exec }: Act, { version, replacement }: { readonly version: TextFile['version']; readonly replacement: TextReplacement }): Promise<void> {
     await keepBeforeImage(needs, target, exec)
     const outcome = await files.editText({ target, replacements: [replacement], expect: { kind: 'version', version }, label: `Bosun: ${args.command} ${args.path}`, signal: exec.signal })
-    observations.observe(exec.agent, target, { version: outcome.version })
+    observations.observe(exec.agent, target, { version: outcome.version, text: outcome.after })
   }
 
   /** What is there; its absence is remembered. Errors: `FileError` `FS_NOT_FOUND`, `FS_NOT_REGULAR_FILE` for what is neither file nor folder. */
@@ -170,7 +171,7 @@ export function createStrReplaceEditor(needs: FileToolNeeds): ToolDefinition {
     const stat = await present(target, exec)
     if (stat.kind === 'directory') throw notRegular(target.spelling, 'directory')
     const file = await text(target, exec)
-    if (file.version !== version) throw staleVersion(target.spelling, file.isDirty ? 'has unsaved changes in the editor, made' : 'changed')
+    if (file.version !== version) throw await explainStale(needs, { failure: staleVersion(target.spelling, file.isDirty ? 'has unsaved changes in the editor, made' : 'changed'), target, version, exec })
     return file
   }
 }

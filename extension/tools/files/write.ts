@@ -1,8 +1,9 @@
-import { FileError, readonlyFile, notRegular, type ChangeOutcome, type FileStat, type FileTarget } from '../../capabilities/file-system.ts'
+import { FileError, readonlyFile, notRegular, type ChangeOutcome, type FileStat, type FileTarget, type WriteChange } from '../../capabilities/file-system.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
 import { refuseEscalation, sessionFolder } from '../session-folder.ts'
 import { changeFacts, changeMeta, changeNotes, changeProperties, keepBeforeImage, type FileToolNeeds } from './file-change.ts'
+import { explainStale } from './explain-stale.ts'
 import { toLf } from './line-ends.ts'
 import { presentCall, presentResult } from './write.card.ts'
 
@@ -40,8 +41,8 @@ export function createWrite(needs: FileToolNeeds): ToolDefinition {
       if (stat?.isReadonly === true) throw readonlyFile(file_path)
       const expect = await observations.writeIntent(exec.agent, target, stat)
       const beforeImage = await keepBeforeImage(needs, target, exec)
-      const outcome: ChangeOutcome = await files.writeText({ target, text: content, expect, label: `Bosun: write ${file_path}`, signal: exec.signal })
-      observations.observe(exec.agent, target, { version: outcome.version })
+      const outcome = await published({ target, text: content, expect, label: `Bosun: write ${file_path}`, signal: exec.signal }, exec)
+      observations.observe(exec.agent, target, { version: outcome.version, text: outcome.after })
       const operation: 'create' | 'update' = stat === null ? 'create' : 'update'
       const keepsCrlf = operation === 'update' && outcome.form.eol === 'crlf' && !content.includes('\r\n')
       return { operation, ...(keepsCrlf && { keepsCrlf }), ...changeFacts({ path: file_path, target, outcome, intended: toLf(content), beforeImage }) }
@@ -49,6 +50,16 @@ export function createWrite(needs: FileToolNeeds): ToolDefinition {
     presentCall,
     presentResult,
   })
+
+  async function published(change: WriteChange, exec: BodyExecution): Promise<ChangeOutcome> {
+    try {
+      return await files.writeText(change)
+    } catch (error) {
+      const { expect, target } = change
+      if (!(error instanceof FileError && error.code === 'FS_STALE_VERSION') || expect.kind === 'absent') throw error
+      throw await explainStale(needs, { failure: error, target, version: expect.version, exec })
+    }
+  }
 
   /** Null when nothing is there. A link to nothing is left to the file system, which refuses it. */
   async function statOf(target: FileTarget, { signal }: BodyExecution): Promise<FileStat | null> {
