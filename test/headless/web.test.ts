@@ -36,10 +36,14 @@ describe('headless tool web_fetch', () => {
       card: { card: 'web', kind: 'fetch', url, statusCode: 200, truncated: false },
     })
   })
-  it('keeps out of this machine otherwise, whatever the person answers', async () => {
-    const { tool, url, server } = await start(() => ({ 'permissions.defaultPreset': 'danger-full-access' }))
-    expect(await tool('web_fetch', { url }, 'allow', 'editor')).toMatchObject({ isError: true, error: { info: { name: 'WebError', code: 'WEB_BLOCKED_URL' } } })
-    expect(server.seen).toEqual([])
+  it('asks before it reads from this machine', async () => {
+    const { tool, url, server } = await start(() => ({}))
+    expect([await tool('web_fetch', { url }, 'deny', 'editor'), server.seen]).toMatchObject([{ isError: true, error: { info: { code: 'DENIED' } } }, []])
+    expect(await tool('web_fetch', { url }, 'allow', 'editor')).toMatchObject({ isError: false, value: { statusCode: 200 } })
+  })
+  it('keeps out of private networks, whatever the person answers', async () => {
+    const { tool } = await start(() => ({}))
+    expect(await tool('web_fetch', { url: 'http://127.0.0.2:9/' }, 'allow', 'editor')).toMatchObject({ isError: true, error: { info: { name: 'WebError', code: 'WEB_BLOCKED_URL' } } })
   })
   it('fetches nothing without consent', async () => {
     const { tool, url, server } = await start((port) => ({ 'tools.web.allowedPrivateHosts': [`127.0.0.1:${port}`] }))

@@ -223,7 +223,7 @@ export function createJudge(parts: Parts): Judge {
   }
 
   /** Nothing changes here, so the mode does not forbid it; a host is asked for, because what is sent to it leaves this machine. */
-  function decideNetwork(whole: Case, { hosts, sent, words, settled }: NetworkEffect): PreExecuteDecision {
+  function decideNetwork(whole: Case, { hosts, sent, words, settled, isOwnMachine = false }: NetworkEffect): PreExecuteDecision {
     const { exec, mode, rules, folders } = whole
     const leaking = sent.find((text) => hasSecret(text))
     if (leaking !== undefined) return deny('secret', `What ${exec.name} would send holds something that looks like a key or token, and that may not leave this machine. Leave it out.`)
@@ -233,10 +233,13 @@ export function createJudge(parts: Parts): Judge {
     if (hard !== null) return hard
     if (settled !== null) return allowed('effect', settled)
     if (mode === 'danger-full-access') return allowedByMode
-    const allowing = hosts.map((host) => rules.find((rule) => fits(rule) && rule.decision === 'allow' && (rule.host === null || matchesHost(rule.host, host))))
+    const isAllowing = (rule: Rule, host: string) => (rule.host === null || rule.host === '*' ? !isOwnMachine : matchesHost(rule.host, host))
+    const allowing = hosts.map((host) => rules.find((rule) => fits(rule) && rule.decision === 'allow' && isAllowing(rule, host)))
     const used = allowing.filter((rule) => rule !== undefined)
     if (hosts.length > 0 && used.length === hosts.length) return allowedBy(used)
-    return ask(whole, { effect: words, why: `No rule of yours allows reading from ${hosts.map((host) => `\`${host}\``).join(' and ')}.`, always: alwaysForPages(exec.name, hosts, folders[0] ?? null) })
+    const from = hosts.map((host) => `\`${host}\``).join(' and ')
+    const why = isOwnMachine ? `${from} is this machine, so only a rule that names it opens it.` : `No rule of yours allows reading from ${from}.`
+    return ask(whole, { effect: words, why, always: alwaysForPages(exec.name, hosts, folders[0] ?? null) })
   }
 
   /** `places`: whatever in the arguments may be a path. */

@@ -23,6 +23,8 @@ export interface NetworkEffect {
   readonly words: string
   /** Why nobody has to be asked, such as that the person chose these hosts in the settings; null: a rule has to allow it, or the person. */
   readonly settled: string | null
+  /** The host is this machine with a port, whose servers were not made for others: only a rule that names it opens it, the person, or full access, where the shell reaches it too. */
+  readonly isOwnMachine?: boolean
 }
 
 /** `scope`: the layer of the agent that calls; null where that is not known. */

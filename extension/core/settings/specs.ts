@@ -505,7 +505,7 @@ export const settings = {
     key: 'tools.web.allowedPrivateHosts',
     fallback: [],
     scope: 'machine',
-    description: 'Hosts of this machine or of private networks that `web_fetch` may read, such as `localhost:3000` or `wiki.corp.example`. All others are closed to it in every mode. A port narrows it to that port.',
+    description: 'Hosts of this machine or of private networks that `web_fetch` may read as it reads public ones, such as `localhost:3000` or `wiki.corp.example`; a port narrows it to that port. All other private networks are closed; `localhost` is asked for by its port.',
     expects: 'a list of host names or addresses, each with or without a port',
     schema: z.array(text.regex(/^(?!.*\/\/)[^\s/@]+$/)),
     isRestricted: true,

@@ -7,6 +7,7 @@ import { WebError, type Page, type ReadableText, type WebPages } from '../../cap
 import type { Plugin } from '../../core/kernel/plugin.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { settings as specs } from '../../core/settings/specs.ts'
+import { ownMachineIn } from './own-machine.ts'
 import { searchProviders } from './providers/all.ts'
 import type { QueryAnswer, SearchProvider } from './providers/provider.ts'
 import { MAX_RESULTS, searchAll } from './search-all.ts'
@@ -57,7 +58,18 @@ function createWeb({ http, pages, secrets, clock, logger }: WebParts, settings: 
   const override = (name: SearchProvider['name']) => settings.get(specs.toolsWebProviders)[name] ?? {}
   const baseUrlOf = ({ name, baseUrl }: SearchProvider) => (override(name).baseUrl ?? baseUrl)?.replace(/\/+$/, '') ?? null
   const keyNameOf = ({ name, keyName }: SearchProvider) => override(name).keyName ?? keyName
-  const rules = () => ({ allowedPrivateHosts: settings.get(specs.toolsWebAllowedPrivateHosts) })
+  /** This machine is open to an address that names it: the policy has asked the person about that address before. */
+  const rulesFor = (url: string) => {
+    const ownMachine = ownMachineIn(url)
+    return { allowedPrivateHosts: [...settings.get(specs.toolsWebAllowedPrivateHosts), ...(ownMachine === null ? [] : [ownMachine])] }
+  }
+
+  function check(url: string): ReturnType<Web['check']> {
+    const ownMachine = ownMachineIn(url)
+    const settled = { allowedPrivateHosts: settings.get(specs.toolsWebAllowedPrivateHosts) }
+    const href = pages.check(url, rulesFor(url))
+    return { href, ownMachine: ownMachine !== null && isRefused(() => pages.check(url, settled)) ? ownMachine : null }
+  }
 
   async function keyOf(provider: SearchProvider): Promise<string | null> {
     const keyName = keyNameOf(provider)
@@ -122,7 +134,7 @@ function createWeb({ http, pages, secrets, clock, logger }: WebParts, settings: 
   }
 
   async function read({ url, isWhole, signal }: Parameters<Web['read']>[0]): Promise<ReadPage> {
-    const full = new URL(pages.check(url, rules()))
+    const full = new URL(check(url).href)
     const anchor = full.hash === '' ? null : decoded(full.hash.slice(1))
     full.hash = ''
     const page = fetched.get(full.href) ?? (await load(full.href, signal))
@@ -138,9 +150,9 @@ function createWeb({ http, pages, secrets, clock, logger }: WebParts, settings: 
 
   async function load(url: string, signal: AbortSignal): Promise<Page> {
     const timeoutMs = Math.min(settings.get(specs.toolsWebTimeoutMs), MAX_FETCH_MS)
-    const page = await pages.load({ url, ...rules(), maxBytes: MAX_PAGE_BYTES, maxRedirects: MAX_REDIRECTS, timeoutMs, signal })
-    // A failure may pass, so it is asked again.
-    if (page.statusCode < 400) fetched.set(url, page, page.text.length)
+    const page = await pages.load({ url, ...rulesFor(url), maxBytes: MAX_PAGE_BYTES, maxRedirects: MAX_REDIRECTS, timeoutMs, signal })
+    // A failure may pass, so it is asked again; a page of this machine is being worked on.
+    if (page.statusCode < 400 && ownMachineIn(url) === null) fetched.set(url, page, page.text.length)
     return page
   }
 
@@ -151,10 +163,20 @@ function createWeb({ http, pages, secrets, clock, logger }: WebParts, settings: 
     timeoutMs: () => settings.get(specs.toolsWebTimeoutMs),
     onDidChange: changes.listen,
     search,
-    check: (url) => pages.check(url, rules()),
+    check,
     read,
   }
   return { web, refresh, dispose: () => undos.forEach((undo) => undo()) }
+}
+
+function isRefused(work: () => unknown): boolean {
+  try {
+    work()
+    return false
+  } catch (error) {
+    if (error instanceof WebError) return true
+    throw error
+  }
 }
 
 function decoded(text: string): string {

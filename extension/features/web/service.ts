@@ -66,8 +66,11 @@ export interface Web {
   onDidChange(listener: () => void): Undo
   /** Errors: `WebError`. */
   search(request: SearchRequest): Promise<SearchAnswer>
-  /** The address as it would be fetched. Errors: `WebError` `WEB_INVALID_URL`, `WEB_BLOCKED_URL`. */
-  check(url: string): string
+  /**
+   * The address as it would be fetched, and this machine with its port where it names that and no setting opened it:
+   * whoever fetches it asked the person about it before. Errors: `WebError` `WEB_INVALID_URL`, `WEB_BLOCKED_URL`.
+   */
+  check(url: string): { readonly href: string; readonly ownMachine: string | null }
   /** A page as text; what was read a short while ago is not fetched again. Errors: `WebError`. */
   read(request: { readonly url: string; readonly isWhole: boolean; readonly signal: AbortSignal }): Promise<ReadPage>
 }

@@ -51,7 +51,8 @@ function fetchEffect(web: Web): DescribeEffect {
     const url = typeof given === 'string' ? given.trim() : ''
     const common = { kind: 'network', sent: [url], words: `Read \`${shown(url)}\`` } as const
     try {
-      return { ...common, hosts: [new URL(web.check(url)).hostname], settled: null }
+      const { href, ownMachine } = web.check(url)
+      return { ...common, hosts: [ownMachine ?? new URL(href).hostname], isOwnMachine: ownMachine !== null, settled: null }
     } catch {
       // Nobody is asked about what the tool refuses anyway, in words of its own.
       return { ...common, hosts: [], settled: 'Nothing is fetched: the tool refuses this address.' }

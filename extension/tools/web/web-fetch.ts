@@ -14,7 +14,7 @@ const TIMEOUT_MS = 30_000
 export const createWebFetch = (web: Pick<Web, 'read'>): ToolDefinition =>
   defineTool({
     name: 'web_fetch',
-    description: 'Read a web page, JSON or text from a URL. HTML becomes Markdown, its article where it has one; a #part in the URL starts there. Long pages come in parts by line. Public sites only.',
+    description: 'Read a web page, JSON or text from a URL. HTML becomes Markdown, its article where it has one; a #part in the URL starts there. Long pages come in parts by line. Public sites, and localhost if the person agrees.',
     parameters: {
       url: { type: 'string', required: true },
       offset: { type: 'number', description: 'First line, from 1.' },

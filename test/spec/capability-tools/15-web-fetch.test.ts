@@ -47,10 +47,12 @@ describe('the argument', () => {
     ['a file', 'file:///etc/passwd', 'WEB_INVALID_URL'],
     ['2 049 characters', `https://example.com/${'a'.repeat(2_029)}`, 'WEB_INVALID_URL'],
     ['a password', 'https://me:word@example.com/', 'WEB_BLOCKED_URL'],
-    ['this machine', 'http://127.0.0.1/', 'WEB_BLOCKED_URL'],
+    ['this machine in another spelling', 'http://127.1/', 'WEB_BLOCKED_URL'],
+    ['another address of this machine', 'http://127.0.0.53/', 'WEB_BLOCKED_URL'],
+    ['this machine in wide letters', 'http://ｌocalhost/', 'WEB_BLOCKED_URL'],
+    ['a name below localhost', 'http://a.localhost/', 'WEB_BLOCKED_URL'],
     ['this machine as an IPv6 address', 'http://[::ffff:127.0.0.1]/', 'WEB_BLOCKED_URL'],
     ['this machine as a number', 'http://2130706433/', 'WEB_BLOCKED_URL'],
-    ['localhost', 'http://localhost:3000/', 'WEB_BLOCKED_URL'],
     ['a private network', 'http://192.168.1.1/', 'WEB_BLOCKED_URL'],
     ['the metadata of a cloud', 'http://169.254.169.254/latest/meta-data/', 'WEB_BLOCKED_URL'],
     ['the metadata of a cloud by name', 'http://metadata.google.internal/', 'WEB_BLOCKED_URL'],
@@ -66,12 +68,54 @@ describe('the argument', () => {
     expect(server.seen).toEqual([])
   })
   it('may be a private host that the setting names, and then only that port', async () => {
-    const { fetchPage, server, result } = await start(text('here'), { settings: { 'tools.web.allowedPrivateHosts': ['127.0.0.1:1'] } })
+    const { fetchPage, server } = await start(text('here'), { settings: { 'tools.web.allowedPrivateHosts': ['127.0.0.1:1'] } })
     const url = `http://127.0.0.1:${server.port}/`
-    expect(await fetchPage(url)).toEqual(failed('WEB_BLOCKED_URL'))
+    expect(await fetchPage(url.replace('127.0.0.1', '127.0.0.2'))).toEqual(failed('WEB_BLOCKED_URL'))
     const open = await start(text('here'), { settings: { 'tools.web.allowedPrivateHosts': [`127.0.0.1:${server.port}`] } })
     expect(valueOf(await open.fetchPage(url)).body.content).toBe('here')
-    expect((await result('web_fetch', { url })).isError).toBe(true)
+  })
+})
+
+describe('this machine', () => {
+  const own = async (settings: object = {}) => {
+    const rig = await start(text('here'), { settings: { 'permissions.defaultPreset': 'workspace-write', ...settings } })
+    return { ...rig, url: `http://127.0.0.1:${rig.server.port}/`, host: `127.0.0.1:${rig.server.port}` }
+  }
+  it('is asked for when an address names it outright, with its port', async () => {
+    const { fetchPage, answer, asked, url, host, folder } = await own()
+    answer(() => ({ outcome: 'allowed-once' }))
+    expect(valueOf(await fetchPage(url)).body.content).toBe('here')
+    expect(asked.map(({ details }) => details?.why)).toEqual([`\`${host}\` is this machine, so only a rule that names it opens it.`])
+    expect(asked[0]?.details?.always?.[1]?.rule).toEqual({ scope: 'workspace', rules: [{ tool: 'web_fetch', host, decision: 'allow', folder }] })
+  })
+  it('is open with full access, where the shell reaches it too', async () => {
+    const { fetchPage, url } = await own({ 'permissions.defaultPreset': 'danger-full-access' })
+    expect(valueOf(await fetchPage(url)).body.content).toBe('here')
+  })
+  it('is closed without an answer', async () => {
+    const { fetchPage, server, url } = await own()
+    expect([await fetchPage(url), server.seen]).toEqual([failed('DENIED'), []])
+  })
+  it.each<[object, boolean]>([
+    [{ tool: 'web_fetch', decision: 'allow' }, false],
+    [{ tool: 'web_fetch', host: '*', decision: 'allow' }, false],
+    [{ tool: 'web_fetch', host: '127.0.0.1:1', decision: 'allow' }, false],
+    [{ tool: 'web_fetch', host: '127.0.0.1', decision: 'allow' }, true],
+  ])('is open by the rule %j: %s', async (rule, isOpen) => {
+    const { fetchPage, server, url } = await own({ 'permissions.rules': [rule] })
+    await fetchPage(url)
+    expect(server.seen.length > 0).toBe(isOpen)
+  })
+  it('is not where a site may send', async () => {
+    const { fetchPage, at } = await start((_request, response) => send(response, '', { status: 302, headers: { location: 'http://127.0.0.1:9/' } }))
+    expect(await fetchPage(at('/a'))).toEqual(failed('WEB_REDIRECT_BLOCKED', 'closed to this tool'))
+  })
+  it('is read anew each time: its pages are being worked on', async () => {
+    const { fetchPage, answer, server, url } = await own()
+    answer(() => ({ outcome: 'allowed-once' }))
+    await fetchPage(url)
+    await fetchPage(url)
+    expect(server.seen).toHaveLength(2)
   })
 })
 

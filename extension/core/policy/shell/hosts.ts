@@ -30,7 +30,7 @@ export function hostsIn(text: string): readonly string[] {
 export function matchesHost(pattern: string, host: string): boolean {
   const wanted = pattern.toLowerCase()
   if (wanted === '*') return true
-  return wanted.startsWith('*.') ? host === wanted.slice(2) || host.endsWith(wanted.slice(1)) : host === wanted
+  return wanted.startsWith('*.') ? host === wanted.slice(2) || host.endsWith(wanted.slice(1)) : host === wanted || host.replace(/:\d+$/, '') === wanted
 }
 
 /** It only gets what stands at an address: it follows no redirect, sends no data and writes no file. */
