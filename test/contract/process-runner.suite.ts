@@ -107,7 +107,9 @@ export function processRunnerContract({ describe, it, after, create }: ProcessRu
       let names: Record<string, string> = {}
       return (managed ? withOwnRunner : withRunner)(async (runner) => {
         const { stdout } = await run(runner, '', { ...spec, command: 'env', args: [] })
-        names = Object.fromEntries(stdout.trim().split('\n').map((line) => line.split('=', 2) as [string, string]))
+        const { BOSUN_OWNER, ...rest } = Object.fromEntries(stdout.trim().split('\n').map((line) => line.split('=', 2) as [string, string])) as Record<string, string>
+        assert.ok(BOSUN_OWNER)
+        names = rest
       }, managed).then(() => names)
     }
     it("is the host's without secrets and without the names of the host's machinery", async () =>
@@ -245,6 +247,33 @@ export function processRunnerContract({ describe, it, after, create }: ProcessRu
           assert.equal(isRunning(running.pid), false)
           assert.equal((await running.exit).wasTerminated, true)
         }
+      }))
+    it('disposal ends daemons that left the group and the session, TERM first', () =>
+      withOwnRunner(async (runner) => {
+        if (!existsSync('/proc/self/environ')) return
+        const folder = await mkdtemp(join(tmpdir(), 'runner-'))
+        const daemon = (name: string, trap: string) => `setsid -f bash -c '${trap}; echo $$ > ${name}; while :; do sleep 0.05; done' > /dev/null 2>&1 < /dev/null`
+        await run(runner, [daemon('polite', 'trap "echo ended > last; exit" TERM'), daemon('stubborn', 'trap "" TERM')].join('; '), { cwd: folder, graceMs: 60 })
+        const pids = await Promise.all(['polite', 'stubborn'].map(async (name) => {
+          await until(() => existsSync(join(folder, name)) && readFileSync(join(folder, name), 'utf8').endsWith('\n'))
+          return Number(readFileSync(join(folder, name), 'utf8'))
+        }))
+        assert.deepEqual(pids.map(isRunning), [true, true])
+        await runner.dispose()
+        assert.deepEqual([...pids.map(isRunning), readFileSync(join(folder, 'last'), 'utf8')], [false, false, 'ended\n'])
+        await rm(folder, { recursive: true })
+      }))
+    it('disposal leaves the daemons of another host alone', () =>
+      withRunner(async (other) => {
+        if (!existsSync('/proc/self/environ')) return
+        const folder = await mkdtemp(join(tmpdir(), 'runner-'))
+        await run(other, "setsid -f bash -c 'echo $$ > pid; exec sleep 1000' > /dev/null 2>&1", { cwd: folder })
+        await until(() => existsSync(join(folder, 'pid')) && readFileSync(join(folder, 'pid'), 'utf8').endsWith('\n'))
+        await withOwnRunner(async (runner) => void (await run(runner, 'true')))
+        const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'))
+        assert.equal(isRunning(pid), true)
+        process.kill(pid, 'SIGKILL')
+        await rm(folder, { recursive: true })
       }))
     it('a shell with job control loses its jobs too', () =>
       withRunner(async (runner) => {

@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { isRunning } from '../contract/process-runner.suite.ts'
 import type { WireApi } from '../../extension/core/model/provider-config.ts'
+import { parseHooks } from '../../extension/features/hooks/parse-hooks.ts'
 import { createFolders, logsIn, runHeadless } from '../support/headless.ts'
 import type { ModelScript, ScriptToolCall } from '../support/model-script.ts'
 import { failures } from '../support/model-script.ts'
@@ -281,6 +284,26 @@ describe('tools', () => {
     const { code, lines } = await runHeadless(['tools', JSON.stringify(calls), '--cwd', work, '--storage', store, '--permissions', 'allow'])
     expect([code, lines.map((line) => line['isError'])]).toEqual([0, [false, false]])
     expect([readlinkSync(join(work, 'link.txt')), readFileSync(join(work, 'target.txt'), 'utf8')]).toEqual(['target.txt', 'one\r\n2\n'])
+  })
+
+  it.skipIf(process.platform !== 'linux')('leave no daemon behind, neither of a command nor of a hook', async () => {
+    const { paths, remove } = createFolders('work', 'store', 'home')
+    cleanUps.push(remove)
+    const [work = '', store = '', home = ''] = paths
+    for (const folder of [work, store, join(home, '.claude')]) mkdirSync(folder, { recursive: true })
+    const daemon = (name: string) => `setsid -f bash -c "echo \\$\\$ > ${join(work, name)}; exec sleep 1000" > /dev/null 2>&1 < /dev/null`
+    const path = join(home, '.claude/settings.json')
+    const text = JSON.stringify({ hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: daemon('by-hook') }] }] } })
+    writeFileSync(path, text)
+    const { hooks } = parseHooks(text, { path, dialect: 'claude' })
+    const commands = hooks.map(({ point, matcher, command, timeoutMs }) => [point, matcher, command, timeoutMs ?? null])
+    const digest = createHash('sha256').update(JSON.stringify([path, 'claude', commands])).digest('hex')
+    writeFileSync(join(store, 'settings.json'), JSON.stringify({ 'bosun.hooks.allowed': [digest] }))
+    const wait = `until [ -s by-hook ] && [ -s by-command ]; do sleep 0.02; done`
+    const args = { command: `${daemon('by-command')}; ${wait}`, description: 'Start a daemon' }
+    const { code, lines } = await runHeadless(['tool', 'bash', JSON.stringify(args), '--cwd', work, '--storage', store, '--permissions', 'allow'], { env: { HOME: home } })
+    expect([code, lines[0]?.['isError']]).toEqual([0, false])
+    expect(['by-command', 'by-hook'].map((name) => isRunning(Number(readFileSync(join(work, name), 'utf8'))))).toEqual([false, false])
   })
 
   it('print one line with value, content, both views, meta and error', async () => {

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProcessError, type ProcessExit, type ProcessRunner, type ProcessSpec, type RunningProcess } from '../../capabilities/process.ts'
 import { mergeEnvironment, scrubEnvironment, type Environment } from './environment.ts'
+import { createOwnerMark, type OwnerMark } from './owner-mark.ts'
 import { createProcessTree, isOverWithin, type ProcessTree } from './process-tree.ts'
 
 /**
@@ -29,13 +30,16 @@ export interface DirectRunnerOptions {
   /** Set last, so that no `spec.env` can speak in their place. */
   readonly managed?: Readonly<Record<string, string>>
   readonly tree?: ProcessTree
+  /** Set last of all. Default: one of its own. */
+  readonly owner?: OwnerMark
 }
 
 export function createDirectRunner(options: DirectRunnerOptions = {}): DirectRunner {
-  const { environment = () => process.env, managed = {}, tree = createProcessTree() } = options
+  const { environment = () => process.env, managed = {}, tree = createProcessTree(), owner = createOwnerMark() } = options
   const owned = new Set<OwnedProcess>()
   let disposal: Promise<void> | undefined
   let sweep: NodeJS.Timeout | undefined
+  let hasStarted = false
 
   // What a program left running stays owned until the host ends. Looked at often enough that the system cannot have given
   // the id of a dead group to a stranger in between.
@@ -49,14 +53,25 @@ export function createDirectRunner(options: DirectRunnerOptions = {}): DirectRun
   }
   const killAllNow = () => {
     for (const one of owned) one.killNow()
+    if (hasStarted) owner.killAllNow()
   }
   process.on('exit', killAllNow)
+
+  const endEverything = async (maxGraceMs = Infinity) => {
+    const all = [...owned]
+    const graceMs = Math.min(maxGraceMs, Math.max(defaultGraceMs, ...all.map((one) => one.graceMs)))
+    // What left its group and session may hold the pipes of a program, so it does not wait for the programs to end.
+    const outside = hasStarted ? owner.endAll(graceMs, new Set(all.map(({ pid }) => pid))) : undefined
+    await Promise.all([...all.map((one) => one.terminate(maxGraceMs)), outside])
+    if (hasStarted) await owner.endAll(graceMs)
+  }
 
   return {
     async start(spec) {
       if (disposal) throw runnerDisposed()
       if (spec.signal?.aborted) throw startAborted(spec.command)
-      const env = mergeEnvironment(mergeEnvironment(scrubEnvironment(environment()), spec.env ?? {}), managed)
+      const env = mergeEnvironment(mergeEnvironment(scrubEnvironment(environment()), spec.env ?? {}), { ...managed, ...owner.environment })
+      hasStarted = true
       const child = await spawnChild(spec, env)
       const one = new OwnedProcess(child, spec, tree)
       owned.add(one)
@@ -64,7 +79,7 @@ export function createDirectRunner(options: DirectRunnerOptions = {}): DirectRun
       return one
     },
     dispose(maxGraceMs) {
-      disposal ??= Promise.all([...owned].map((one) => one.terminate(maxGraceMs))).then(() => {
+      disposal ??= endEverything(maxGraceMs).then(() => {
         clearInterval(sweep)
         process.off('exit', killAllNow)
       })
@@ -82,7 +97,7 @@ class OwnedProcess implements DirectProcess {
   readonly exit: Promise<ProcessExit>
   readonly #child: ChildProcess
   readonly #tree: ProcessTree
-  readonly #graceMs: number
+  readonly graceMs: number
   #hasExited = false
   #isGone = false
   #wasTerminated = false
@@ -94,7 +109,7 @@ class OwnedProcess implements DirectProcess {
     this.pid = child.pid!
     this.#child = child
     this.#tree = tree
-    this.#graceMs = spec.graceMs ?? defaultGraceMs
+    this.graceMs = spec.graceMs ?? defaultGraceMs
     this.exit = this.#run(spec)
   }
 
@@ -125,8 +140,8 @@ class OwnedProcess implements DirectProcess {
     if (!this.isOver()) await this.#tree.signal(this.pid, signal as NodeJS.Signals)
   }
 
-  terminate(maxGraceMs = this.#graceMs): Promise<void> {
-    this.#termination ??= this.#endTree(Math.min(maxGraceMs, this.#graceMs))
+  terminate(maxGraceMs = this.graceMs): Promise<void> {
+    this.#termination ??= this.#endTree(Math.min(maxGraceMs, this.graceMs))
     return this.#termination
   }
 
@@ -175,7 +190,7 @@ class OwnedProcess implements DirectProcess {
   async #graceWhileReading(signal: AbortSignal): Promise<boolean> {
     for (;;) {
       const resumed = new Promise<'resumed'>((resolve) => (this.#onResume = () => resolve('resumed')))
-      const wait = this.#isPaused ? new Promise<never>(() => {}) : delay(this.#graceMs, 'late' as const, { signal })
+      const wait = this.#isPaused ? new Promise<never>(() => {}) : delay(this.graceMs, 'late' as const, { signal })
       const aborted = new Promise<'ended'>((resolve) => signal.addEventListener('abort', () => resolve('ended'), { once: true }))
       const outcome = await Promise.race([resumed, wait.catch(() => 'ended' as const), aborted])
       if (outcome === 'late' && !this.#isPaused) return true

@@ -6,6 +6,7 @@ import { delimiter, isAbsolute, join } from 'node:path'
 import type { IPty, spawn as spawnPty } from '@lydell/node-pty'
 import { shellProtected, terminalEnded, TerminalError, type Foreground, type KeyEcho, type TerminalExit, type TerminalHost, type TerminalProcess, type TerminalSignal, type TerminalSize, type TerminalSpec } from '../../capabilities/terminal.ts'
 import { mergeEnvironment, scrubEnvironment, type Environment } from './environment.ts'
+import { createOwnerMark, type OwnerMark } from './owner-mark.ts'
 import { createProcessTree, isOverWithin, type ProcessTree } from './process-tree.ts'
 import { findKeyEcho } from './terminal-echo.ts'
 import { findForeground } from './terminal-foreground.ts'
@@ -22,30 +23,39 @@ export interface DirectTerminalsOptions {
   /** Set last, so that no `spec.env` can speak in their place. */
   readonly managed?: Readonly<Record<string, string>>
   readonly tree?: ProcessTree
+  /** Set last of all. Default: one of its own. */
+  readonly owner?: OwnerMark
   readonly problem?: string | null
 }
 
 export function createDirectTerminals(options: DirectTerminalsOptions = {}): DirectTerminals {
-  const { environment = () => process.env, managed = {}, tree = createProcessTree(), problem = terminalProblem(import.meta.url) } = options
+  const { environment = () => process.env, managed = {}, tree = createProcessTree(), owner = createOwnerMark(), problem = terminalProblem(import.meta.url) } = options
   const open = new Set<OwnedTerminal>()
   let disposal: Promise<void> | undefined
+  let hasOpened = false
   const killAllNow = () => {
     for (const one of open) one.killNow()
+    if (hasOpened) owner.killAllNow()
   }
   process.on('exit', killAllNow)
+  const endEverything = async (maxGraceMs?: number) => {
+    await Promise.all([...open].map((one) => one.terminate(maxGraceMs)))
+    if (hasOpened) await owner.endAll(Math.min(maxGraceMs ?? Infinity, defaultGraceMs))
+  }
   return {
     problem,
     async open(spec) {
       if (disposal) throw new TerminalError('UNAVAILABLE', 'The host is shutting down; no terminal is opened any more.')
       if (problem !== null) throw new TerminalError('NO_BACKEND', problem)
-      const env = mergeEnvironment(mergeEnvironment(scrubEnvironment(environment()), spec.env ?? {}), managed)
+      const env = mergeEnvironment(mergeEnvironment(scrubEnvironment(environment()), spec.env ?? {}), { ...managed, ...owner.environment })
+      hasOpened = true
       const one = new OwnedTerminal(await spawnTerminal(spec, env), spec, tree)
       open.add(one)
       void one.exit.then(() => one.terminate()).then(() => open.delete(one))
       return one
     },
     dispose(maxGraceMs) {
-      disposal ??= Promise.all([...open].map((one) => one.terminate(maxGraceMs))).then(() => void process.off('exit', killAllNow))
+      disposal ??= endEverything(maxGraceMs).then(() => void process.off('exit', killAllNow))
       return disposal
     },
   }

@@ -5,6 +5,7 @@ import type { Json } from '../../base/json.ts'
 import { createDirectRunner, type DirectProcess } from './direct-runner.ts'
 import { createDirectTerminals } from './direct-terminals.ts'
 import { frameHeader, frameKind, FrameReader, messageFrame, type FrameKind, type ToHost, type ToKeeper } from './keeper-protocol.ts'
+import { OWNER_VARIABLE, ownerMarkFrom } from './owner-mark.ts'
 
 /*
  * The keeper: a small process that starts and owns every program of one host.
@@ -20,8 +21,10 @@ const managed: Record<string, string> = {}
 const processes = new Map<number, Promise<DirectProcess | null>>()
 const terminals = new Map<number, Promise<HeldTerminal | null>>()
 const running = new Set<Pick<DirectProcess, 'pauseOutput' | 'resumeOutput'>>()
-const runner = createDirectRunner({ environment: () => environment, managed })
-const terminalHost = createDirectTerminals({ environment: () => environment, managed })
+// The host made it, so that it can end what is left should the keeper itself be killed.
+const owner = ownerMarkFrom(process.env[OWNER_VARIABLE] ?? '')
+const runner = createDirectRunner({ environment: () => environment, managed, owner })
+const terminalHost = createDirectTerminals({ environment: () => environment, managed, owner })
 const channel = new Socket({ fd: 3 })
 const reader = new FrameReader()
 

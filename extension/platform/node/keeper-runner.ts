@@ -7,6 +7,7 @@ import { runnerDisposed, startAborted } from './direct-runner.ts'
 import { terminalProblem } from './direct-terminals.ts'
 import { scrubEnvironment, type Environment } from './environment.ts'
 import { frameKind, FrameReader, keeperLost, messageFrame, type Frame, type ToHost, type ToKeeper } from './keeper-protocol.ts'
+import { createOwnerMark } from './owner-mark.ts'
 import { KeptTerminal } from './keeper-terminal.ts'
 import { createProcessTree, type ProcessTree } from './process-tree.ts'
 
@@ -61,12 +62,16 @@ export interface KeeperRunner extends ProcessRunner {
   readonly terminals: TerminalHost
 }
 
+/** For what a keeper that died left behind. */
+const lostGraceMs = 1_000
+
 class Keeper {
   readonly #child: ChildProcess
   readonly #channel: Socket
   readonly #options: KeeperRunnerOptions
   readonly #tree: ProcessTree
   readonly #reader = new FrameReader()
+  readonly #owner = createOwnerMark()
   readonly #programs = new Map<number, Kept>()
   readonly #replies = new Map<number, (reply: Reply) => void>()
   readonly #closed: Promise<void>
@@ -82,7 +87,7 @@ class Keeper {
     this.#child = spawn(options.nodePath ?? process.execPath, [options.entry], {
       cwd: dirname(options.entry),
       // In the editor this process is Electron, which runs a script as Node only when told so.
-      env: { ...scrubEnvironment(process.env), ELECTRON_RUN_AS_NODE: '1' },
+      env: { ...scrubEnvironment(process.env), ...this.#owner.environment, ELECTRON_RUN_AS_NODE: '1' },
       // Out of reach of the terminal's Ctrl-C, so that it can end its programs in order.
       detached: process.platform !== 'win32',
       windowsHide: true,
@@ -200,6 +205,8 @@ class Keeper {
   #onClose(): void {
     this.isOpen = false
     for (const program of this.#programs.values()) program.lost(this.#tree, this.#diagnostics.trim())
+    // Nobody else knows any more of what it left behind.
+    if (!this.#isLeaving) void this.#owner.endAll(lostGraceMs)
     this.#programs.clear()
     for (const resolve of this.#replies.values()) resolve({})
     this.#replies.clear()

@@ -54,16 +54,22 @@ function createLinuxTree(): ProcessTree {
   }
 }
 
-/** What lives in the group or the session that `leader` began. Source: proc(5), `/proc/pid/stat`. */
+/** What lives in the group or the session that `leader` began. */
 async function livingMembers(leader: number): Promise<readonly { readonly group: number }[]> {
   const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const stats = await Promise.all(names.map((name) => readFile(`/proc/${name}/stat`, 'latin1').catch(() => '')))
   return stats.flatMap((stat) => {
-    // The program's name stands in parentheses and may hold any character.
-    const [state, , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const isMember = Number(group) === leader || Number(session) === leader
-    return isMember && state !== 'Z' && state !== 'X' ? [{ group: Number(group) }] : []
+    const { state, group, session } = statFacts(stat)
+    const isMember = group === leader || session === leader
+    return isMember && state !== 'Z' && state !== 'X' ? [{ group }] : []
   })
+}
+
+/** What the system says of a process. Source: proc(5), `/proc/pid/stat`. */
+export function statFacts(stat: string): { readonly state: string; readonly group: number; readonly session: number } {
+  // The program's name stands in parentheses and may hold any character.
+  const [state = '', , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return { state, group: Number(group), session: Number(session) }
 }
 
 /** Asks ever less often whether something is over, for at most `ms`. True as soon as it is. */

@@ -30,25 +30,28 @@ const startSleeper = async (runner: KeeperRunner, script = 'sleep 1000 & echo $!
   return { running, child: Number(stdout.split('\n')[0]) }
 }
 
+/** Where the system shows what a program was started with, and has a program that starts daemons. */
+const isMarkSeen = process.platform === 'linux'
+
 describe.skipIf(process.platform === 'win32')('the keeper', () => {
-  it('ends every tree when its host is killed, also what ignores TERM', async () => {
+  it('ends every tree when its host is killed, also what ignores TERM and what left group and session', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'keeper-'))
     const host = join(folder, 'host.ts')
     await writeFile(
       host,
       `import { createKeeperRunner } from ${JSON.stringify(new URL('keeper-runner.ts', sources).href)}
        const runner = createKeeperRunner({ entry: ${JSON.stringify(entry)} })
-       const script = 'trap "" TERM; sleep 1000 & echo $!; (trap "" TERM; while :; do sleep 0.05; done) & echo $!; echo $$; wait'
+       const script = 'trap "" TERM; sleep 1000 & echo $!; (trap "" TERM; while :; do sleep 0.05; done) & echo $!; ${isMarkSeen ? 'setsid -f bash -c "echo \\$BASHPID; exec sleep 1000"' : 'echo $$'}; echo $$; wait'
        await runner.start({ command: 'bash', args: ['-c', script], cwd: '/', onOutput: (_, chunk) => process.stdout.write(chunk) })
        setInterval(() => {}, 1000)`,
     )
     const child = spawn(process.execPath, [host], { stdio: ['ignore', 'pipe', 'inherit'] })
     let output = ''
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-    await until(() => output.split('\n').length > 3)
+    await until(() => output.split('\n').length > 4)
     const pids = output.trim().split('\n').map(Number)
     const keeper = Number((await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(child.pid)])).stdout.trim())
-    expect([...pids, keeper].map(isRunning)).toEqual([true, true, true, true])
+    expect([...pids, keeper].map(isRunning)).toEqual([true, true, true, true, true])
     child.kill('SIGKILL')
     await until(() => ![...pids, keeper].some(isRunning))
     await rm(folder, { recursive: true })
@@ -75,6 +78,23 @@ describe.skipIf(process.platform === 'win32')('the keeper', () => {
     const { running: next } = await startSleeper(runner)
     await next.terminate()
     expect((await next.exit).wasTerminated).toBe(true)
+  })
+
+  it.skipIf(!isMarkSeen)('that dies takes daemons with it that left group and session, and none of the keeper after it', async () => {
+    const runner = create()
+    const daemon = async () => {
+      let output = ''
+      const one = await runner.start({ command: 'bash', args: ['-c', 'setsid -f bash -c "echo \\$BASHPID; exec sleep 1000"; read a'], cwd: '/', stdin: 'pipe', onOutput: (_, chunk) => (output += Buffer.from(chunk).toString()) })
+      await until(() => output.endsWith('\n'))
+      return { shell: one.pid, daemon: Number(output) }
+    }
+    const first = await daemon()
+    process.kill(parentOf(first.shell), 'SIGKILL')
+    await until(() => !isRunning(first.daemon))
+    const second = await daemon()
+    expect(isRunning(second.daemon)).toBe(true)
+    await runner.dispose()
+    expect(isRunning(second.daemon)).toBe(false)
   })
 
   it('that cannot be started is an error of the start', async () => {
