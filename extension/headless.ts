@@ -159,7 +159,7 @@ async function printCatalogue(): Promise<number> {
   const { ctx } = application
   try {
     const presets = ctx.presets.list().filter(({ problem }) => problem === undefined).map(({ id }) => ({ id, names: new Set(ctx.tools.schemas(ctx.presets.scopeOf(id)).map((tool) => tool.name)) }))
-    const tools = ctx.tools.list(null).map(({ name, description, parameters, output, isConcurrencySafe, timeoutMs }) => ({
+    const tools = ctx.tools.list(null).map(({ name, description, parameters, output, isConcurrencySafe, timeoutMs, limits = [] }) => ({
       name,
       description,
       parameters,
@@ -167,6 +167,7 @@ async function printCatalogue(): Promise<number> {
       presets: presets.filter((preset) => preset.names.has(name)).map((preset) => preset.id),
       parallelSafe: isConcurrencySafe !== undefined,
       timeoutMs: timeoutMs ?? null,
+      limits,
       group: ctx.tools.groupOf(name) ?? null,
     }))
     await write(`${JSON.stringify(tools)}\n`)

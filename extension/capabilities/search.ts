@@ -1,5 +1,8 @@
 import { HarnessError } from '../base/harness-error.ts'
 
+/** Bytes of what is found that one search holds before it is refused as too wide. */
+export const MAX_SEARCH_BYTES = 20_000_000
+
 /** Find files and lines. Providers: ripgrep under Node, with unsaved buffers laid over it in the editor. */
 export interface Search {
   /** Regular files below `root` whose path matches `glob`. Never follows links, never enters version-control folders. */

@@ -1,5 +1,12 @@
 import { HarnessError } from '../base/harness-error.ts'
 
+/** UTF-16 units of the longest address. */
+export const MAX_URL_LENGTH = 2_048
+/** Decoded bytes of one page. */
+export const MAX_PAGE_BYTES = 5_000_000
+/** Within one origin. */
+export const MAX_REDIRECTS = 5
+
 export type WebErrorCode =
   | 'WEB_INVALID_URL'
   /** Credentials in the address, a private network, or a host that nobody may be sent to. */

@@ -5,7 +5,7 @@ import { toJsonSchema, toParameterSchema } from '../schema/compile.ts'
 import type { InferArgs, InferValue, ParameterSpecs, ValueSpec } from '../schema/spec.ts'
 import { validate } from '../schema/validate.ts'
 import { ToolError } from './definition.ts'
-import type { BodyExecution, Execution, PresentedResult, ToolDefinition, ToolResult } from './definition.ts'
+import type { BodyExecution, Execution, PresentedResult, ToolDefinition, ToolLimit, ToolResult } from './definition.ts'
 
 /** A tool as its author writes it: arguments and canonical value are typed by the two schemas. */
 export interface ToolSpec<Parameters extends ParameterSpecs, Output extends ValueSpec> {
@@ -25,6 +25,7 @@ export interface ToolSpec<Parameters extends ParameterSpecs, Output extends Valu
   ) => InferValue<Output> | Promise<InferValue<Output>>
   readonly finalizeContent?: (exec: Execution, result: ToolResult) => readonly ToolContent[] | undefined
   readonly timeoutMs?: number
+  readonly limits?: readonly ToolLimit[]
   readonly isConcurrencySafe?: (args: InferArgs<Parameters>) => boolean
   readonly presentCall?: (args: InferArgs<Parameters>) => ToolCallView | undefined
   readonly presentResult?: (args: InferArgs<Parameters>, result: PresentedResult) => ToolResultView | undefined
@@ -72,6 +73,7 @@ export function defineTool<const Parameters extends ParameterSpecs, const Output
     },
     ...(spec.finalizeContent && { finalizeContent: spec.finalizeContent }),
     ...(spec.timeoutMs !== undefined && { timeoutMs: spec.timeoutMs }),
+    ...(spec.limits && { limits: spec.limits }),
     ...(spec.isConcurrencySafe && {
       isConcurrencySafe: (args: Json) => softly(args, (typed) => spec.isConcurrencySafe?.(typed) === true) === true,
     }),

@@ -25,10 +25,19 @@ export interface ToolDefinition {
   finalizeContent?(exec: Execution, result: ToolResult): readonly ToolContent[] | undefined
   /** Positive and finite; enforced by the time-out guard. */
   readonly timeoutMs?: number
+  /** What one call may take and give, for the catalogue; the bodies enforce it by the same constants. */
+  readonly limits?: readonly ToolLimit[]
   /** Only exactly `true` lets calls overlap. */
   isConcurrencySafe?(args: Json): boolean
   presentCall?(args: Json): ToolCallView | undefined
   presentResult?(args: Json, result: PresentedResult): ToolResultView | undefined
+}
+
+/** A cap of a tool: of what, how much, in which unit. */
+export interface ToolLimit {
+  readonly of: string
+  readonly max: number
+  readonly unit: 'bytes' | 'characters' | 'lines' | 'ms' | 'pixels' | 'items'
 }
 
 export interface ToolOutput {

@@ -3,7 +3,7 @@ import type { Clock } from '../../capabilities/clock.ts'
 import type { Http } from '../../capabilities/http.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Secrets } from '../../capabilities/secrets.ts'
-import { WebError, type Page, type ReadableText, type WebPages } from '../../capabilities/web-pages.ts'
+import { MAX_PAGE_BYTES, MAX_REDIRECTS, WebError, type Page, type ReadableText, type WebPages } from '../../capabilities/web-pages.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { settings as specs } from '../../core/settings/specs.ts'
@@ -22,9 +22,6 @@ export interface WebParts {
   readonly logger: Logger
 }
 
-/** Decoded bytes of one page. */
-export const MAX_PAGE_BYTES = 5_000_000
-export const MAX_REDIRECTS = 5
 /** A second less than `web_fetch` allows itself, so that what ends a slow page says which host it was. */
 export const MAX_FETCH_MS = 29_000
 /** What was read or found in the last 15 minutes is not asked for again. */
@@ -157,6 +154,7 @@ function createWeb({ http, pages, secrets, clock, logger }: WebParts, settings: 
   }
 
   const web: Web = {
+    maxSources: MAX_RESULTS,
     searchers: () => usable.map((provider) => ({ name: provider.name, host: new URL(baseUrlOf(provider) ?? 'https://unknown.invalid').hostname })),
     keys: () => searchProviders.flatMap((provider) => (provider.isByNameOnly || provider.keyName === null ? [] : [{ name: provider.name, title: provider.title, keyName: keyNameOf(provider) ?? provider.keyName }])),
     isFetchOn: () => settings.get(specs.toolsWebFetchEnabled),

@@ -55,6 +55,8 @@ export interface ReadPage {
 
 /** Searching the web and reading its pages, as the person set it up. */
 export interface Web {
+  /** Sources that one search gives, of all its queries together. */
+  readonly maxSources: number
   /** Who searches, once a provider is set up; several when the settings do not say which. */
   searchers(): readonly { readonly name: string; readonly host: string }[]
   /** The keys that providers of searches want, one a provider that has its key for nothing else. */

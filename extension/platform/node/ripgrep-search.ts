@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { basename, sep } from 'node:path'
 import { compileGlob, type GlobMatcher } from '../../base/glob.ts'
 import { ProcessError, type ProcessExit, type ProcessRunner } from '../../capabilities/process.ts'
-import { SearchError, type FileHits, type FileQuery, type ListQuery, type Search, type TextHits, type TextMatch, type TextQuery } from '../../capabilities/search.ts'
+import { MAX_SEARCH_BYTES, SearchError, type FileHits, type FileQuery, type ListQuery, type Search, type TextHits, type TextMatch, type TextQuery } from '../../capabilities/search.ts'
 import { LineReader, MatchCollector, NameReader } from './ripgrep-output.ts'
 
 export interface RipgrepSearchOptions {
@@ -12,7 +12,7 @@ export interface RipgrepSearchOptions {
   readonly rgPath?: string
   /** Texts that stand in the place of the disk's, such as those of documents with unsaved changes. */
   readonly unsavedTexts?: () => readonly UnsavedText[]
-  /** Bytes of ripgrep's output that one search may hold. Default 20 000 000. */
+  /** Bytes of ripgrep's output that one search may hold. Default `MAX_SEARCH_BYTES`. */
   readonly maxRawBytes?: number
 }
 
@@ -29,7 +29,7 @@ export interface UnsavedText {
  * by ripgrep as well, through its standard input, so that a pattern means the same everywhere and none can be slow.
  * Source: capability specification 10 and 11, "Engine".
  */
-export function createRipgrepSearch({ processes, rgPath, unsavedTexts = () => [], maxRawBytes = 20_000_000 }: RipgrepSearchOptions): Search {
+export function createRipgrepSearch({ processes, rgPath, unsavedTexts = () => [], maxRawBytes = MAX_SEARCH_BYTES }: RipgrepSearchOptions): Search {
   const turns = createTurns(4)
   let packaged: Promise<string> | undefined
   const program = () => (rgPath === undefined ? (packaged ??= import('@vscode/ripgrep').then((module) => module.rgPath)) : Promise.resolve(rgPath))

@@ -1,7 +1,7 @@
 import type { LookupAddress, LookupOptions } from 'node:dns'
 import { orAbort } from '../../base/or-abort.ts'
 import type { Http } from '../../capabilities/http.ts'
-import { WebError, webAborted, type AddressRules, type Page, type WebPages } from '../../capabilities/web-pages.ts'
+import { MAX_URL_LENGTH, WebError, webAborted, type AddressRules, type Page, type WebPages } from '../../capabilities/web-pages.ts'
 import { bareHost, privateAddressProblem, privateHostProblem } from './address-guard.ts'
 import { decodePage, isReadableType, pageTypeFrom } from './decode-page.ts'
 import { trustedCertificates } from './http.ts'
@@ -15,8 +15,6 @@ export interface NodeWebPagesOptions {
   readonly proxyFor?: (url: URL) => Pick<Http, 'fetch'> | null
 }
 
-/** UTF-16 units of the longest address. */
-const MAX_URL_LENGTH = 2_048
 
 /**
  * Pages over connections that cannot be led into a private network: a host is resolved once a hop, every address it has is

@@ -1,7 +1,7 @@
 import { utf8Length } from '../../base/text.ts'
 
 /** Bytes of JSON that a search card may add to the log. */
-const MAX_META_BYTES = 65_536
+export const MAX_META_BYTES = 65_536
 
 /** The first items whose JSON fits the card, at least one. */
 export function fittingItems<T>(items: Iterable<T>): readonly T[] {

@@ -1,10 +1,10 @@
 import type { FileSystem } from '../../capabilities/file-system.ts'
-import type { FileHits, Search } from '../../capabilities/search.ts'
+import { MAX_SEARCH_BYTES, type FileHits, type Search } from '../../capabilities/search.ts'
 import type { Workspace } from '../../capabilities/workspace.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
 import { onOneLine } from '../shown-path.ts'
-import { fittingItems } from './card-page.ts'
+import { fittingItems, MAX_META_BYTES } from './card-page.ts'
 import { presentCall, presentResult } from './glob.card.ts'
 import { ignoredHint, pageFooter, saveResults, type SaveNeeds, type Saved } from './saved-results.ts'
 import { searchRoots } from './search-roots.ts'
@@ -57,6 +57,11 @@ export const createGlob = (needs: SearchToolNeeds): ToolDefinition =>
       },
     },
     timeoutMs: 30_000,
+    limits: [
+      { of: 'paths on a page', max: MAX_SHOWN_PATHS, unit: 'items' },
+      { of: 'what is found', max: MAX_SEARCH_BYTES, unit: 'bytes' },
+      { of: 'facts of the card', max: MAX_META_BYTES, unit: 'bytes' },
+    ],
     isConcurrencySafe: () => true,
     async execute({ pattern, path, include_ignored = false }, exec) {
       if (pattern.trim() === '') throw new ToolError('INVALID_ARGS', 'pattern is blank. Give a pattern such as **/*.ts.')

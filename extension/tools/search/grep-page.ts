@@ -9,7 +9,8 @@ export interface GrepLine {
   readonly isContext?: true
 }
 
-const MAX_LINE_BYTES = 2_000
+/** UTF-8 bytes of a line on a page. */
+export const MAX_LINE_BYTES = 2_000
 const CUT_SUFFIX = '… (line cut)'
 
 /** The line as a page shows it, cut between characters. */

@@ -1,10 +1,10 @@
-import type { TextHits, TextMatch } from '../../capabilities/search.ts'
+import { MAX_SEARCH_BYTES, type TextHits, type TextMatch } from '../../capabilities/search.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
 import { onOneLine } from '../shown-path.ts'
-import { fittingItems } from './card-page.ts'
+import { fittingItems, MAX_META_BYTES } from './card-page.ts'
 import type { SearchToolNeeds } from './glob.ts'
-import { contentPage, countByFile, firstMatches, shownLine, type GrepLine } from './grep-page.ts'
+import { contentPage, countByFile, firstMatches, MAX_LINE_BYTES, shownLine, type GrepLine } from './grep-page.ts'
 import { presentCall, presentResult } from './grep.card.ts'
 import { ignoredHint, pageFooter, saveResults, type Saved } from './saved-results.ts'
 import { searchRoots } from './search-roots.ts'
@@ -63,6 +63,14 @@ export const createGrep = (needs: SearchToolNeeds): ToolDefinition =>
       presentationMeta: (_args, { matches }) => cardFacts(matches),
     },
     timeoutMs: 30_000,
+    limits: [
+      { of: 'matches on a page unless head_limit says otherwise', max: DEFAULT_LIMIT, unit: 'lines' },
+      { of: 'head_limit', max: MAX_LIMIT, unit: 'lines' },
+      { of: 'context around a match', max: MAX_CONTEXT, unit: 'lines' },
+      { of: 'one line on a page', max: MAX_LINE_BYTES, unit: 'bytes' },
+      { of: 'what is found', max: MAX_SEARCH_BYTES, unit: 'bytes' },
+      { of: 'facts of the card', max: MAX_META_BYTES, unit: 'bytes' },
+    ],
     isConcurrencySafe: () => true,
     async execute(args, exec) {
       checkArguments(args)

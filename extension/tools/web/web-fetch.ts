@@ -1,3 +1,4 @@
+import { MAX_PAGE_BYTES, MAX_REDIRECTS, MAX_URL_LENGTH } from '../../capabilities/web-pages.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { Web } from '../../features/web/service.ts'
@@ -52,6 +53,13 @@ export const createWebFetch = (web: Pick<Web, 'read'>): ToolDefinition =>
       presentationMeta: (_args, { url, statusCode, truncated }) => ({ url, statusCode, truncated }),
     },
     timeoutMs: TIMEOUT_MS,
+    limits: [
+      { of: 'address', max: MAX_URL_LENGTH, unit: 'characters' },
+      { of: 'page after decompression', max: MAX_PAGE_BYTES, unit: 'bytes' },
+      { of: 'redirects within a site', max: MAX_REDIRECTS, unit: 'items' },
+      { of: 'text of the page in one call', max: MAX_CHARS, unit: 'characters' },
+      { of: 'whole result', max: MAX_RENDERED, unit: 'characters' },
+    ],
     isConcurrencySafe: () => true,
     async execute({ url, offset, limit = DEFAULT_LINES, whole_page: isWhole = false }, exec) {
       if (url.trim() === '') throw new ToolError('INVALID_ARGS', 'url is blank. Give a whole address, such as https://example.com/page.')

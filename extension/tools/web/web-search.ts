@@ -12,7 +12,7 @@ const MAX_QUERY_LENGTH = 1_000
 const MAX_CARD_ANSWER = 8_000
 
 /** `web_search`: ask the provider that the person set up. Source: capability specification 14. */
-export const createWebSearch = (web: Pick<Web, 'search' | 'timeoutMs'>): ToolDefinition =>
+export const createWebSearch = (web: Pick<Web, 'search' | 'timeoutMs' | 'maxSources'>): ToolDefinition =>
   defineTool({
     name: 'web_search',
     description: `Search the web: 1 to ${MAX_QUERIES} queries at once, each a different angle. Gives sources to cite.`,
@@ -67,6 +67,11 @@ export const createWebSearch = (web: Pick<Web, 'search' | 'timeoutMs'>): ToolDef
       }),
     },
     timeoutMs: web.timeoutMs(),
+    limits: [
+      { of: 'queries', max: MAX_QUERIES, unit: 'items' },
+      { of: 'one query', max: MAX_QUERY_LENGTH, unit: 'characters' },
+      { of: 'sources', max: web.maxSources, unit: 'items' },
+    ],
     isConcurrencySafe: () => true,
     async execute({ queries }, exec) {
       if (queries.length < 1 || queries.length > MAX_QUERIES) throw new ToolError('INVALID_ARGS', `queries has ${queries.length} entries. Give 1 to ${MAX_QUERIES}.`)
