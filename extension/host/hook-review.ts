@@ -35,8 +35,10 @@ export function hookDocument({ files, skipped, note }: HookReport, l10n: Localiz
   const lines = [`# ${l10n.t('Hooks')}`, '', l10n.t('Commands that agent configurations name for moments of a session. They run only after you let them, and wait again when their file changes.'), '']
   if (note !== undefined) lines.push(note, '')
   if (files.length === 0) lines.push(l10n.t('There are none.'), '')
-  for (const { path, state, hooks } of files) {
-    lines.push(`## ${plainCell(path)}`, '', state === 'runs' ? l10n.t('These run.') : l10n.t('These wait for you: use “Bosun: Review Hooks…”.'), '')
+  for (const { path, state, hooks, root } of files) {
+    lines.push(`## ${plainCell(path)}`, '')
+    if (root?.label !== undefined) lines.push(l10n.t('Of the folder {folder}.', { folder: plainCell(root.label) }), '')
+    lines.push(state === 'runs' ? l10n.t('These run.') : l10n.t('These wait for you: use “Bosun: Review Hooks…”.'), '')
     lines.push(tableRow([l10n.t('Moment'), l10n.t('For'), l10n.t('Command')]), '| --- | --- | --- |')
     for (const { point, matcher, command } of hooks) lines.push(tableRow([point, matcher === '' ? l10n.t('everything') : plainCell(matcher), plainCell(command)]))
     lines.push('')

@@ -20,7 +20,7 @@ export const hooksCommand: Plugin = {
         if (point === undefined) throw new Error(`There is no moment ${name}. Choose one of ${hookPoints.join(', ')}.`)
         const steps = await ctx.hooks.dryRun(cwd, { point, ...(subject !== undefined && { subject }) })
         if (steps.length === 0) return { text: `No hook runs at ${point}${subject === undefined ? '' : ` for ${subject}`}.` }
-        return { text: steps.map(({ command, state, stdin }) => `${state === 'runs' ? 'Would run' : 'Waits for your consent'}: ${command}\n  reads ${stdin}`).join('\n') }
+        return { text: steps.map(({ command, state, stdin, root }) => `${state === 'runs' ? 'Would run' : 'Waits for your consent'}${root === undefined ? '' : ` (folder ${root})`}: ${command}\n  reads ${stdin}`).join('\n') }
       },
     })
 
@@ -28,8 +28,8 @@ export const hooksCommand: Plugin = {
       const { files, skipped, note } = await ctx.hooks.report(cwd)
       const lines = [
         ...(note === undefined ? [] : [note]),
-        ...files.flatMap(({ path, state, hooks, digest }) => [
-          `${path} (${state === 'runs' ? 'runs' : `waits for your consent: “Bosun: Review Hooks…”, or ${digest} in bosun.hooks.allowed`})`,
+        ...files.flatMap(({ path, state, hooks, digest, root }) => [
+          `${path}${root?.label === undefined ? '' : `, folder ${root.label}`} (${state === 'runs' ? 'runs' : `waits for your consent: “Bosun: Review Hooks…”, or ${digest} in bosun.hooks.allowed`})`,
           ...hooks.map(({ point, matcher, command }) => `  ${point}${matcher === '' ? '' : ` [${matcher}]`}: ${command}`),
         ]),
         ...skipped.map(({ path, at, reason }) => `${path}${at === '' ? '' : ` ${at}`}: ${reason}`),

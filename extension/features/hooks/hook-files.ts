@@ -1,7 +1,8 @@
 import { isErrorOf } from '../../base/harness-error.ts'
 import { FileError, type FileSystem } from '../../capabilities/file-system.ts'
 import type { Machine } from '../../capabilities/machine.ts'
-import type { HookDialect, HookFile } from './hook.ts'
+import type { WorkspaceFolder } from '../../capabilities/workspace.ts'
+import type { HookDialect, HookFile, HookRoot } from './hook.ts'
 import { parseHooks } from './parse-hooks.ts'
 
 const maxBytes = 1024 * 1024
@@ -21,16 +22,23 @@ const places: readonly { readonly dialect: HookDialect; readonly user: readonly 
 /** The names of all files that may hold hooks, to watch them. */
 export const hookFileNames: readonly string[] = ['settings.json', 'settings.local.json', 'hooks.json']
 
+/** The session's own folder, then the others of the window. */
+export function hookRoots(cwd: string, folders: readonly WorkspaceFolder[]): readonly HookRoot[] {
+  const others = folders.filter(({ path }) => path !== cwd)
+  const own = folders.find(({ path }) => path === cwd)?.name ?? cwd
+  return others.length === 0 ? [{ path: cwd }] : [{ path: cwd, label: own }, ...others.map(({ path, name }) => ({ path, label: name }))]
+}
+
 /**
- * The configurations that hold in a folder, in the order in which their hooks run: the person's, then the project's.
+ * The configurations that hold for a session, in the order in which their hooks run: the person's, then those of each root.
  *
  * Errors: none; a file that is there and cannot be read is given without hooks and with the reason.
  */
-export async function readHookFiles(needs: HookFileNeeds, cwd: string, options: { readonly dialects: readonly HookDialect[]; readonly isTrusted: boolean }): Promise<readonly HookFile[]> {
+export async function readHookFiles(needs: HookFileNeeds, roots: readonly HookRoot[], options: { readonly dialects: readonly HookDialect[]; readonly isTrusted: boolean }): Promise<readonly HookFile[]> {
   const wanted = places.filter(({ dialect }) => options.dialects.includes(dialect))
-  const paths = [
+  const paths: Place[] = [
     ...wanted.map(({ dialect, user: [folder, name] }) => ({ dialect, path: `${needs.machine[folder]}/${name}` })),
-    ...(options.isTrusted ? wanted.flatMap(({ dialect, project }) => project.map((path) => ({ dialect, path: `${cwd}/${path}` }))) : []),
+    ...(options.isTrusted ? roots.flatMap((root) => wanted.flatMap(({ dialect, project }) => project.map((path) => ({ dialect, path: `${root.path}/${path}`, root })))) : []),
   ]
   // A folder that is the home folder has one file under both names.
   const unique = paths.filter(({ path }, index) => paths.findIndex((other) => other.path === path) === index)
@@ -38,16 +46,18 @@ export async function readHookFiles(needs: HookFileNeeds, cwd: string, options: 
   return found.filter((file) => file !== null)
 }
 
-async function readHookFile({ files, machine }: HookFileNeeds, { dialect, path }: { readonly dialect: HookDialect; readonly path: string }): Promise<HookFile | null> {
-  const none = { path, dialect, hooks: [], digest: '' }
+type Place = Pick<HookFile, 'dialect' | 'path' | 'root'>
+
+async function readHookFile({ files, machine }: HookFileNeeds, place: Place): Promise<HookFile | null> {
+  const { dialect, path } = place
   try {
     const { text } = await files.readText(await files.resolve(path, '/'), { maxBytes })
     const { hooks, skipped } = parseHooks(text, { path, dialect })
     if (hooks.length === 0 && skipped.length === 0) return null
     const commands = hooks.map(({ point, matcher, command, timeoutMs }) => [point, matcher, command, timeoutMs ?? null])
-    return { path, dialect, hooks, skipped, digest: hooks.length === 0 ? '' : machine.sha256(JSON.stringify([path, dialect, commands])) }
+    return { ...place, hooks, skipped, digest: hooks.length === 0 ? '' : machine.sha256(JSON.stringify([path, dialect, commands])) }
   } catch (error) {
     if (isErrorOf(FileError, error, 'FS_NOT_FOUND')) return null
-    return { ...none, skipped: [{ path, at: '', reason: error instanceof Error ? error.message : String(error) }] }
+    return { ...place, hooks: [], digest: '', skipped: [{ path, at: '', reason: error instanceof Error ? error.message : String(error) }] }
   }
 }

@@ -53,4 +53,13 @@ export interface HookFile {
   readonly skipped: readonly SkippedHook[]
   /** Of all commands in it: what the person consents to. */
   readonly digest: string
+  /** The folder of the project that it stands in; absent for the person's own. */
+  readonly root?: HookRoot
+}
+
+/** A folder whose configurations are read. */
+export interface HookRoot {
+  readonly path: string
+  /** Where there are several: what tells it from the others. */
+  readonly label?: string
 }

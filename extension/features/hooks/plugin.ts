@@ -14,17 +14,17 @@ import { settings } from '../../core/settings/specs.ts'
 import type { Execution, PostExecuteDecision, PreExecuteAnswer, ToolResult } from '../../core/tools/definition.ts'
 import type {} from '../../core/tools/service.ts'
 import { hookEventTypes } from './events.ts'
-import { hookFileNames, readHookFiles, type HookFileNeeds } from './hook-files.ts'
+import { hookFileNames, hookRoots, readHookFiles, type HookFileNeeds } from './hook-files.ts'
 import { hookInput, sampleMoment, subjectOf, type HookPlace, type Moment } from './hook-input.ts'
 import type { Hook, HookFile } from './hook.ts'
 import { matches, toolNames } from './match.ts'
 import { fitted, foldOutcomes, outcomeOf, type HookOutcome, type HookRun } from './outcome.ts'
-import { runHook, type HookRunnerNeeds } from './run-hook.ts'
+import { runHook, type HookFolders, type HookRunnerNeeds } from './run-hook.ts'
 import type { HookReport, Hooks } from './service.ts'
 
 export interface HooksPluginNeeds extends HookFileNeeds, Omit<HookRunnerNeeds, 'machine'> {
   readonly machine: Machine
-  readonly workspace: Pick<Workspace, 'isTrusted' | 'onDidChangeTrust' | 'onDidChangeFiles'>
+  readonly workspace: Pick<Workspace, 'folders' | 'isTrusted' | 'onDidChangeTrust' | 'onDidChangeFolders' | 'onDidChangeFiles'>
   readonly logger: Logger
   /** Where a session's log stands, for hooks that read it. */
   readonly logPath: (sessionId: string) => string
@@ -40,7 +40,8 @@ const maxStderrSummary = 500
  * Runs the commands of existing agent configurations, and Bosun's own, at the moments of a session.
  *
  * They can only make things stricter: what a hook allows is judged like everything else. No command runs before the person has seen it
- * and let it run; one that changes waits again. In a folder that is not trusted only the person's own configurations are read.
+ * and let it run; one that changes waits again. Those of every folder of the window are read,
+ * and in a window that is not trusted only the person's own.
  * Source: runtime specification 20.
  */
 export function hooksPlugin(needs: HooksPluginNeeds): Plugin {
@@ -145,6 +146,7 @@ function attach(ctx: Context, runner: HookRunner, { machine, logger, workspace }
   })
   ctx.on('agent/disposed', (agent) => runner.forget(agent))
   ctx.effect(workspace.onDidChangeTrust(() => runner.forgetFiles()))
+  ctx.effect(workspace.onDidChangeFolders(() => runner.forgetFiles()))
   const unwatch = workspace.onDidChangeFiles?.(hookFileNames, () => runner.forgetFiles())
   if (unwatch) ctx.effect(unwatch)
 }
@@ -193,6 +195,7 @@ class HookRunner implements Hooks {
         id,
         dialect,
         command,
+        ...(file.root?.label !== undefined && { root: file.root.label }),
         state: this.#isAllowed(file) ? ('runs' as const) : ('waits' as const),
         stdin: JSON.stringify(hookInput(dialect, moment, place)),
       })),
@@ -227,12 +230,15 @@ class HookRunner implements Hooks {
     const outcomes: HookOutcome[] = []
     for (const file of files) {
       if (!this.#isAllowed(file)) continue
-      for (const hook of hooksAt(file, moment)) outcomes.push(await this.#runOne(agent, hook, { ...moment, ...rewritten(moment, outcomes) }, { ...options, cwd }))
+      for (const hook of hooksAt(file, moment)) {
+        const projectFolder = file.root?.path ?? cwd
+        outcomes.push(await this.#runOne(agent, hook, { ...moment, ...rewritten(moment, outcomes) }, { ...options, cwd, projectFolder }))
+      }
     }
     return outcomes.length === 0 ? { verdict: 'none' } : foldOutcomes(outcomes)
   }
 
-  async #runOne(agent: Agent, hook: Hook, moment: Moment, { signal, turn, timeoutMs, cwd }: RunOptions & { readonly cwd: string }): Promise<HookOutcome> {
+  async #runOne(agent: Agent, hook: Hook, moment: Moment, { signal, turn, timeoutMs, ...folders }: RunOptions & HookFolders): Promise<HookOutcome> {
     const { point, dialect, matcher, id: handlerId } = hook
     const { session } = agent
     if (turn !== undefined) session.append({ type: 'hook/invoked', ignorable: true, data: { turn, point, dialect, handlerId, ...(matcher !== '' && { matcher }) } })
@@ -240,7 +246,7 @@ class HookRunner implements Hooks {
     const any = AbortSignal.any([signal, this.#stop.signal])
     let run: HookRun
     try {
-      run = await runHook(this.#needs, hook, { cwd, stdin: `${JSON.stringify(hookInput(dialect, moment, this.#placeOf(agent, cwd)))}\n`, timeoutMs: allowance, signal: any })
+      run = await runHook(this.#needs, hook, { ...folders, stdin: `${JSON.stringify(hookInput(dialect, moment, this.#placeOf(agent, folders.cwd)))}\n`, timeoutMs: allowance, signal: any })
     } catch (error) {
       if (turn !== undefined && session.access === 'write') session.append({ type: 'hook/result', ignorable: true, data: { turn, point, handlerId, decision: 'cancelled', durationMs: 0 } })
       throw error
@@ -317,7 +323,7 @@ class HookRunner implements Hooks {
   #read(cwd: string): Promise<readonly HookFile[]> {
     const known = this.#files.get(cwd)
     if (known) return known
-    const reading = readHookFiles(this.#needs, cwd, { dialects: this.#ctx.settings.get(settings.hooksSources), isTrusted: this.#needs.workspace.isTrusted() })
+    const reading = readHookFiles(this.#needs, hookRoots(cwd, this.#needs.workspace.folders()), { dialects: this.#ctx.settings.get(settings.hooksSources), isTrusted: this.#needs.workspace.isTrusted() })
     this.#files.set(cwd, reading)
     return reading
   }

@@ -14,13 +14,21 @@ export interface HookRunnerNeeds {
   readonly machine: Pick<Machine, 'platform' | 'bash' | 'pwsh'>
 }
 
+/** Where a hook runs. */
+export interface HookFolders {
+  /** The session's. */
+  readonly cwd: string
+  /** What the hook's own scripts are found by: the root it is configured in. */
+  readonly projectFolder: string
+}
+
 /**
  * Run one command through the shell, with JSON on its standard input, to its end, its deadline or the caller's stop.
  *
  * Errors: the signal's reason once it fired; a program that cannot be started is a failed run.
  */
-export async function runHook(needs: HookRunnerNeeds, hook: Hook, run: { readonly cwd: string; readonly stdin: string; readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<HookRun> {
-  const { cwd, stdin, timeoutMs, signal } = run
+export async function runHook(needs: HookRunnerNeeds, hook: Hook, run: HookFolders & { readonly stdin: string; readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<HookRun> {
+  const { cwd, projectFolder, stdin, timeoutMs, signal } = run
   signal.throwIfAborted()
   const shell = shellOf(needs.machine)
   if (shell === null) return failed('There is no shell to run it with. Install bash or PowerShell.')
@@ -31,7 +39,7 @@ export async function runHook(needs: HookRunnerNeeds, hook: Hook, run: { readonl
       command: shell.command,
       args: [...shell.args, hook.command],
       cwd,
-      env: { CLAUDE_PROJECT_DIR: cwd, BOSUN_PROJECT_DIR: cwd },
+      env: { CLAUDE_PROJECT_DIR: projectFolder, BOSUN_PROJECT_DIR: projectFolder },
       stdin,
       graceMs,
       onOutput: (stream, chunk) => streams[stream].push(chunk),

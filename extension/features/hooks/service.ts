@@ -3,7 +3,7 @@ import type { HookDialect, HookFile, HookPoint, SkippedHook } from './hook.ts'
 
 /** Commands of the person's and the project's configurations that run at moments of a session. Source: runtime specification 20. */
 export interface Hooks {
-  /** What is configured for a folder, read anew, and what becomes of it. */
+  /** What is configured for a session in a folder, read anew, and what becomes of it. */
   report(cwd: string): Promise<HookReport>
   /** Which commands would run at a moment, in order, with what they would read; nothing runs. */
   dryRun(cwd: string, moment: { readonly point: HookPoint; readonly subject?: string; readonly input?: object }): Promise<readonly DryRunStep[]>
@@ -24,6 +24,8 @@ export interface DryRunStep {
   readonly id: string
   readonly dialect: HookDialect
   readonly command: string
+  /** Name of the folder it comes from, where the window has several. */
+  readonly root?: string
   readonly state: 'runs' | 'waits'
   /** What it reads on standard input. */
   readonly stdin: string

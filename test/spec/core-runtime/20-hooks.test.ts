@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { WorkspaceFolder } from '../../../extension/capabilities/workspace.ts'
 import type { Agent } from '../../../extension/core/session/agent.ts'
 import type {} from '../../../extension/features/hooks/events.ts'
 import { MAX_STOP_BLOCKS } from '../../../extension/features/hooks/plugin.ts'
@@ -13,19 +14,26 @@ let application: WholeApplication
 let home: string
 let adapter: ScriptedAdapter
 let isTrusted: boolean
+let others: readonly WorkspaceFolder[]
+const folderListeners = new Set<() => void>()
+const foldersChanged = () => folderListeners.forEach((listener) => listener())
 beforeEach(async () => {
   isTrusted = true
+  others = []
   application = await wholeApplication({
     settings: { 'model.provider': 'scripted', 'model.name': 'm1', 'titles.enabled': false, 'hooks.sources': ['claude', 'codex', 'bosun'], 'permissions.rules': [{ tool: 'bash', match: 'echo *', decision: 'allow' }] },
     alter: (world) => {
       home = join(world.machine.tempFolder, 'home')
-      return { ...world, machine: { ...world.machine, homeFolder: home, userFolder: join(home, 'own') }, workspace: { ...world.workspace, isTrusted: () => isTrusted } }
+      return { ...world, machine: { ...world.machine, homeFolder: home, userFolder: join(home, 'own') }, workspace: { ...world.workspace, isTrusted: () => isTrusted, folders: () => [...others, ...world.workspace.folders()], onDidChangeFolders: (listener) => (folderListeners.add(listener), () => void folderListeners.delete(listener)) } }
     },
   })
   adapter = createScriptedAdapter()
   application.ctx.models.register(adapter)
 })
-afterEach(() => application.dispose())
+afterEach(async () => {
+  await application.dispose()
+  folderListeners.clear()
+})
 
 type Config = Readonly<Record<string, readonly { readonly matcher?: string; readonly run: string; readonly timeout?: number }[]>>
 const configText = (config: Config) =>
@@ -327,6 +335,50 @@ describe('a configuration', () => {
     const steps = await application.ctx.hooks.dryRun(application.folder, { point: 'Stop' })
     expect(steps.map(({ command }) => command)).toEqual(['echo mine', 'echo local'])
     expect(JSON.parse(steps[0]?.stdin ?? '')).toMatchObject({ hook_event_name: 'Stop', stop_hook_active: false })
+  })
+})
+
+describe('a window of several folders', () => {
+  /** Another root with a hook that says where it runs, by its own script. */
+  const withOther = async (): Promise<string> => {
+    const path = join(home, 'other')
+    await keep(join(path, 'where.sh'), 'pwd > "$CLAUDE_PROJECT_DIR/ran"\n')
+    await keep(join(path, '.claude/settings.json'), configText({ UserPromptSubmit: [{ run: '. "$CLAUDE_PROJECT_DIR/where.sh"' }] }))
+    others = [{ name: 'other', path }]
+    foldersChanged()
+    return path
+  }
+
+  it('has the hooks of every root, the session’s own first, each by consent to its file; scripts are found by the root they belong to', async () => {
+    const other = await withOther()
+    await allowed({ UserPromptSubmit: [{ run: 'true' }] })
+    const { files } = await application.ctx.hooks.report(application.folder)
+    expect(files.map(({ path, root, state }) => [path, root?.label, state])).toEqual([
+      [inProject('.claude/settings.json'), basename(application.folder), 'runs'],
+      [join(other, '.claude/settings.json'), 'other', 'runs'],
+    ])
+    await talk([sayText('ok')], 'go')
+    expect(await readFile(join(other, 'ran'), 'utf8')).toBe(`${application.folder}\n`)
+  })
+  it('waits for consent to a file of another root, and names the root', async () => {
+    await withOther()
+    const agent = await talk([sayText('ok')], 'go')
+    expect(audit(agent)).toEqual([])
+    expect((await application.ctx.commands.run(agent, '/hooks')).text).toContain('settings.json, folder other (waits')
+    expect((await application.ctx.commands.run(agent, '/hooks UserPromptSubmit')).text).toContain('Waits for your consent (folder other): . "$CLAUDE')
+    expect(await application.ctx.hooks.dryRun(application.folder, { point: 'UserPromptSubmit' })).toMatchObject([{ root: 'other', state: 'waits' }])
+  })
+  it('reads no root where the window is not trusted', async () => {
+    await withOther()
+    isTrusted = false
+    expect((await application.ctx.hooks.report(application.folder)).files).toEqual([])
+  })
+  it('forgets a root that leaves', async () => {
+    await withOther()
+    await application.ctx.hooks.dryRun(application.folder, { point: 'Stop' })
+    others = []
+    foldersChanged()
+    expect(await application.ctx.hooks.dryRun(application.folder, { point: 'UserPromptSubmit' })).toEqual([])
   })
 })
 

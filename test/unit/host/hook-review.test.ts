@@ -41,5 +41,10 @@ describe('the page of hooks', () => {
     expect(text).toContain('These wait for you')
     expect(text).toContain('A note.')
   })
+  it('says which folder of the window a file belongs to', () => {
+    const of = (label?: string) => hookDocument({ files: [{ ...file('runs'), root: { path: '/w', ...(label !== undefined && { label }) } }], skipped: [] }, l10n)
+    expect(of('app | web')).toContain('Of the folder app \\| web.\n')
+    expect(of()).not.toContain('Of the folder')
+  })
   it('says that there are none', () => expect(hookDocument({ files: [], skipped: [] }, l10n)).toContain('There are none.'))
 })
