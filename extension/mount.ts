@@ -142,7 +142,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
       maxResults: setting('referencesMaxResults'), sensitivePaths: setting('permissionsSensitivePaths'),
       shown: (path, cwd) => shownPath(path, cwd, workspace.folders()),
     }),
-    jobsPlugin({ clock, logger, machine }),
+    jobsPlugin({ clock, logger, machine, processes }),
     planPlugin({ logger, machine }),
     webPlugin({ http: world.http, pages: world.webPages, secrets: world.secrets, clock, logger }),
 

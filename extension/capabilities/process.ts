@@ -8,6 +8,11 @@ import { HarnessError } from '../base/harness-error.ts'
 export interface ProcessRunner {
   /** Resolves once the program runs. Errors: `ProcessError` `SPAWN_FAILED`, `ABORTED` (signal already fired), `UNAVAILABLE`. */
   start(spec: ProcessSpec): Promise<RunningProcess>
+  /**
+   * What has become of a program that an earlier host started. One that still runs is ended with its tree when `birth` says that it
+   * is the same; `alive` when it cannot be ended, or nobody can tell whether it is the same.
+   */
+  endLeftover(program: { readonly pid: number; readonly birth?: string }): Promise<'gone' | 'ended' | 'alive'>
   /** Ends every program it started and waits until they are gone. */
   dispose(): Promise<void>
 }
@@ -37,6 +42,18 @@ export interface RunningProcess {
   /** TERM to the whole group, KILL after the grace. Idempotent. Resolves when the tree is gone. */
   terminate(): Promise<void>
   sendSignal(signal: string): Promise<void>
+  /** What the system knows of the tree right now. Costs a look at every process of the machine, so not for each moment. */
+  inspect(): Promise<TreeFacts>
+  /** Tells the program from any other that has or will have its process id; null where the system does not say. */
+  birth(): Promise<string | null>
+}
+
+/** Each fact is null where the system does not tell. */
+export interface TreeFacts {
+  /** Somebody in the tree waits to read from the standard input of the program, or from a terminal. */
+  readonly isReadingInput: boolean | null
+  /** TCP ports that somebody in the tree listens at, ascending. */
+  readonly ports: readonly number[] | null
 }
 
 /** Independent facts: a signal death has `exitCode` null. */

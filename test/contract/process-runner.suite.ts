@@ -285,6 +285,60 @@ export function processRunnerContract({ describe, it, after, create }: ProcessRu
       }))
   })
 
+  describe('what the system knows', () => {
+    const onLinux = (body: () => Promise<void>) => async () => (existsSync('/proc/self/stat') ? body() : undefined)
+    const reads = (script: string, spec: Partial<ProcessSpec> = {}) =>
+      withRunner(async (runner) => {
+        const { running } = await start(runner, script, { stdin: 'pipe', ...spec })
+        await until(async () => (await running.inspect()).isReadingInput === true)
+        await running.terminate()
+      })
+    it('a program that waits for its input', onLinux(() => reads('read answer')))
+    it('a grandchild that waits for the input of the first', onLinux(() => reads('sleep 1000 & (cat; true); true')))
+    it('nobody waits while the program works, nor where the input is the null device', onLinux(() =>
+      withRunner(async (runner) => {
+        const { running } = await start(runner, 'echo $$; sleep 1000', { stdin: 'pipe' })
+        assert.equal((await running.inspect()).isReadingInput, false)
+        await running.terminate()
+      })))
+    it('the ports that the tree listens at', onLinux(() =>
+      withRunner(async (runner) => {
+        const script = "require('http').createServer().listen(0, '127.0.0.1', function () { console.log(this.address().port) })"
+        const { running, output } = await start(runner, '', { command: 'bash', args: ['-c', `"${process.execPath}" -e "${script}"; true`] })
+        await until(() => output.stdout.endsWith('\n'))
+        assert.deepEqual((await running.inspect()).ports, [Number(output.stdout)])
+        await running.terminate()
+      })))
+    it('nothing of a program that has ended', () =>
+      withRunner(async (runner) => {
+        const { running } = await start(runner, 'true')
+        await running.exit
+        const { isReadingInput, ports } = await running.inspect()
+        assert.ok(isReadingInput !== true && (ports === null || ports.length === 0))
+      }))
+  })
+
+  describe('what an earlier host left', () => {
+    it('is ended with its tree when it is the same program', () =>
+      withRunner(async (runner) => {
+        const { running, output } = await start(runner, 'sleep 1000 & echo $!; wait')
+        await until(() => output.stdout.endsWith('\n'))
+        const birth = await running.birth()
+        if (birth === null) return
+        assert.equal(await runner.endLeftover({ pid: running.pid, birth }), 'ended')
+        assert.equal(isRunning(Number(output.stdout)), false)
+        assert.equal(await runner.endLeftover({ pid: running.pid, birth }), 'gone')
+      }))
+    it('is left alone when another has its process id, or nobody can tell', () =>
+      withRunner(async (runner) => {
+        const { running } = await start(runner, 'sleep 1000')
+        if ((await running.birth()) !== null) assert.equal(await runner.endLeftover({ pid: running.pid, birth: 'another' }), 'gone')
+        assert.equal(await runner.endLeftover({ pid: running.pid }), 'alive')
+        assert.equal(isRunning(running.pid), true)
+        await running.terminate()
+      }))
+  })
+
   const starts = runCount({ full: 500, desk: 100 })
   const startMany = () =>
     withRunner(async (runner) => {

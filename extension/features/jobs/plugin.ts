@@ -1,19 +1,23 @@
+import { stripAnsi } from '../../base/strip-ansi.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Machine } from '../../capabilities/machine.ts'
+import type { ProcessRunner } from '../../capabilities/process.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
 import type { EventDraft } from '../../core/log/event.ts'
 import type { UserMessage } from '../../core/log/message.ts'
 import type {} from '../../core/loop/points.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import { createJobs } from './jobs.ts'
-import { endNotice, orphanNotice } from './notices.ts'
-import type { Job } from './service.ts'
+import { endNotice, matchNotice, orphanNotice, restartNotice, waitsNotice, type Orphan } from './notices.ts'
+import type { Job, RunningProgram } from './service.ts'
 
 export interface JobsPluginNeeds {
   readonly clock: Clock
   readonly logger: Logger
   readonly machine: Pick<Machine, 'randomId'>
+  /** Asked what has become of the programs of an earlier host. */
+  readonly processes: Pick<ProcessRunner, 'endLeftover'>
   /** Turns that ended jobs may start without a word of the person in between; more wait quietly. */
   readonly maxConsecutiveWakes?: number
 }
@@ -24,7 +28,7 @@ const MAX_CONSECUTIVE_WAKES = 3
  * Offers `jobs`, writes them into the log of their owner, tells the owner when one ends unseen,
  * and after a resume names those that did not outlive the last host.
  */
-export function jobsPlugin({ clock, logger, machine, maxConsecutiveWakes = MAX_CONSECUTIVE_WAKES }: JobsPluginNeeds): Plugin {
+export function jobsPlugin({ clock, logger, machine, processes, maxConsecutiveWakes = MAX_CONSECUTIVE_WAKES }: JobsPluginNeeds): Plugin {
   return {
     name: 'jobs',
     apply(ctx) {
@@ -32,49 +36,86 @@ export function jobsPlugin({ clock, logger, machine, maxConsecutiveWakes = MAX_C
       const jobs = createJobs({
         clock,
         logger,
-        onStart: (owner, { id, kind, label }) => log(owner, { type: 'job/started', data: { id, kind, label }, ignorable: true }),
-        onEnd(owner, job, { isReported, noticeLimitBytes }) {
+        onStart: (owner, { id, kind, label, movedFromCall, restartOf }) =>
+          log(owner, {
+            type: 'job/started',
+            data: { id, kind, label, ...(movedFromCall !== undefined && { movedFromCall }), ...(restartOf !== undefined && { restartOf }) },
+            ignorable: true,
+          }),
+        onProgram: (owner, job, program) => void logProgram(owner, job, program),
+        onEnd(owner, job, { isReported, isByPerson, noticeLimitBytes }) {
           logEnd(owner, job)
-          if (!isReported && owner !== undefined) deliver(owner, endNotice(machine.randomId(), job, noticeLimitBytes))
+          if (isReported || owner === undefined) return
+          const message = endNotice(machine.randomId(), job, { isByPerson, ...(noticeLimitBytes !== undefined && { limitBytes: noticeLimitBytes }) })
+          // Who ended it is there and can speak; the model need not be woken for it.
+          deliver(owner, message, { wakes: !isByPerson })
         },
+        onRestart: (owner, before, after) => owner && deliver(owner, restartNotice(machine.randomId(), before, after), { wakes: false }),
+        onWaits: (owner, job, how) => owner && deliver(owner, waitsNotice(machine.randomId(), job, how, stripAnsi(jobs.transcript(job.id).text)), { wakes: true }),
+        onMatch: (owner, job, line, isLast) => owner && deliver(owner, matchNotice(machine.randomId(), job, line, isLast), { wakes: true }),
       })
       ctx.provide('jobs', jobs)
       ctx.on('agent/inbox/inserted', ({ agent, message }) => {
         if (message.source.kind === 'user') wakes.delete(agent)
       })
       ctx.on('agent/session-start', (agent, source) => {
-        if (source === 'resume') reportOrphans(agent)
+        if (source === 'resume') void reportOrphans(agent)
       })
       ctx.on('agent/disposing', (agent) => jobs.disposeOwner(agent))
       return () => jobs.dispose()
 
-      function deliver(owner: Agent, message: UserMessage): void {
+      function deliver(owner: Agent, message: UserMessage, { wakes: mayWake }: { readonly wakes: boolean }): void {
         if (owner.isDisposed) return
         const count = wakes.get(owner) ?? 0
         try {
-          if (owner.status === 'running' || count >= maxConsecutiveWakes) return owner.inject(message)
+          if (!mayWake || owner.status === 'running' || count >= maxConsecutiveWakes) return owner.inject(message)
           wakes.set(owner, count + 1)
           owner.followup(message)
         } catch (error) {
-          logger.warn('The end of a background job could not be told to its session.', { error: String(error) })
+          logger.warn('What became of a background job could not be told to its session.', { error: String(error) })
         }
       }
 
-      function reportOrphans(agent: Agent): void {
-        const open = new Map<string, { readonly id: string; readonly label: string }>()
+      /** The ids are taken at once; what has become of the programs takes a look at the system. */
+      async function reportOrphans(agent: Agent): Promise<void> {
+        const open = new Map<string, Omit<Orphan, 'fate'> & { readonly birth?: string }>()
         const ids: string[] = []
         for (const { type, data } of agent.session.events()) {
           if (type === 'job/started') {
             ids.push(data.id)
-            open.set(data.id, data)
+            open.set(data.id, { id: data.id, label: data.label })
+          } else if (type === 'job/program') {
+            const { id, pid, startedAt, birth } = data
+            const job = open.get(id)
+            if (job !== undefined) open.set(id, { ...job, pid, startedAt, ...(birth !== undefined && { birth }) })
           } else if (type === 'job/ended') open.delete(data.id)
         }
         jobs.reserve(ids)
         if (open.size === 0) return
         for (const id of open.keys()) log(agent, { type: 'job/ended', data: { id, status: 'killed', detail: 'the window closed' }, ignorable: true })
-        agent.inject(orphanNotice(machine.randomId(), [...open.values()]))
+        if (![...open.values()].some(({ pid }) => pid !== undefined)) {
+          return deliver(agent, orphanNotice(machine.randomId(), [...open.values()].map((job) => ({ ...job, fate: 'gone' }))), { wakes: false })
+        }
+        const orphans = await Promise.all(
+          [...open.values()].map(async ({ birth, ...job }): Promise<Orphan> => ({ ...job, fate: job.pid === undefined ? 'gone' : await fateOf(job.pid, birth) })),
+        )
+        deliver(agent, orphanNotice(machine.randomId(), orphans), { wakes: false })
       }
     },
+  }
+
+  async function fateOf(pid: number, birth: string | undefined): Promise<Orphan['fate']> {
+    try {
+      return await processes.endLeftover({ pid, ...(birth !== undefined && { birth }) })
+    } catch (error) {
+      logger.warn('Whether the program of a background job outlived the window could not be found out.', { pid, error: String(error) })
+      return 'gone'
+    }
+  }
+
+  async function logProgram(owner: Agent | undefined, { id, startedAt }: Job, program: RunningProgram): Promise<void> {
+    const birth = await program.birth().catch(() => null)
+    log(owner, { type: 'job/program', data: { id, pid: program.pid, startedAt, ...(birth !== null && { birth }) }, ignorable: true })
   }
 
   function logEnd(owner: Agent | undefined, { id, status, detail }: Job): void {
@@ -83,7 +124,7 @@ export function jobsPlugin({ clock, logger, machine, maxConsecutiveWakes = MAX_C
   }
 
   /** A log that cannot take the event costs a notice after a resume, never the job. */
-  function log(owner: Agent | undefined, event: EventDraft<'job/started' | 'job/ended'>): void {
+  function log(owner: Agent | undefined, event: EventDraft<'job/started' | 'job/program' | 'job/ended'>): void {
     try {
       owner?.session.append(event)
     } catch (error) {

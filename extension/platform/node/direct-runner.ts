@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ProcessError, type ProcessExit, type ProcessRunner, type ProcessSpec, type RunningProcess } from '../../capabilities/process.ts'
+import { ProcessError, type ProcessExit, type ProcessRunner, type ProcessSpec, type RunningProcess, type TreeFacts } from '../../capabilities/process.ts'
 import { mergeEnvironment, scrubEnvironment, type Environment } from './environment.ts'
 import { createOwnerMark, type OwnerMark } from './owner-mark.ts'
 import { createProcessTree, isOverWithin, type ProcessTree } from './process-tree.ts'
+import { birthOf, endLeftover, inspectTree } from './tree-facts.ts'
 
 /**
  * Starts programs as children of this very process: used as it is by hosts whose process is small, and inside the keeper.
@@ -78,6 +79,7 @@ export function createDirectRunner(options: DirectRunnerOptions = {}): DirectRun
       void one.exit.then(() => (one.isOver() ? owned.delete(one) : keepWatch()))
       return one
     },
+    endLeftover: (program) => endLeftover(program, tree),
     dispose(maxGraceMs) {
       disposal ??= endEverything(maxGraceMs).then(() => {
         clearInterval(sweep)
@@ -138,6 +140,14 @@ class OwnedProcess implements DirectProcess {
 
   async sendSignal(signal: string): Promise<void> {
     if (!this.isOver()) await this.#tree.signal(this.pid, signal as NodeJS.Signals)
+  }
+
+  inspect(): Promise<TreeFacts> {
+    return inspectTree(this.pid)
+  }
+
+  birth(): Promise<string | null> {
+    return birthOf(this.pid)
   }
 
   terminate(maxGraceMs = this.graceMs): Promise<void> {

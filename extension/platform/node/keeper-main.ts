@@ -87,6 +87,9 @@ function receive(id: number, message: ToKeeper): void {
     case 'signal':
       void reply(id, message.request, tell(id, (one) => one.sendSignal(message.signal)))
       return
+    case 'inspect':
+      void reply(id, message.request, inspect(id))
+      return
     case 'dispose':
       void reply(id, message.request, endAll()).then(() => channel.end(() => process.exit(0)))
   }
@@ -175,6 +178,12 @@ function forward(id: number, kind: FrameKind, chunk: Uint8Array): void {
 async function tell(id: number, what: (one: DirectProcess) => Promise<void>): Promise<void> {
   const one = await processes.get(id)
   if (one) await what(one)
+}
+
+/** Undefined for what has ended. */
+async function inspect(id: number): Promise<unknown> {
+  const one = await processes.get(id)
+  return one?.inspect()
 }
 
 /** As above; where the caller has to know, a terminal that has ended is a failure. */

@@ -44,6 +44,7 @@ export type ToKeeper =
   | { readonly op: 'write'; readonly request: number; readonly text: string }
   | { readonly op: 'end-input' | 'terminate'; readonly request: number }
   | { readonly op: 'signal'; readonly request: number; readonly signal: string }
+  | { readonly op: 'inspect'; readonly request: number }
   // To terminals alone.
   | { readonly op: 'resize'; readonly request: number; readonly size: TerminalSize }
   | { readonly op: 'hold-output'; readonly request: number; readonly isHeld: boolean }

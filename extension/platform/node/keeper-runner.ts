@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { dirname } from 'node:path'
 import type { Socket } from 'node:net'
-import { ProcessError, type ProcessErrorCode, type ProcessExit, type ProcessRunner, type ProcessSpec, type RunningProcess } from '../../capabilities/process.ts'
+import { ProcessError, type ProcessErrorCode, type ProcessExit, type ProcessRunner, type ProcessSpec, type RunningProcess, type TreeFacts } from '../../capabilities/process.ts'
 import { TerminalError, type TerminalHost, type TerminalProcess, type TerminalSpec } from '../../capabilities/terminal.ts'
 import { runnerDisposed, startAborted } from './direct-runner.ts'
 import { terminalProblem } from './direct-terminals.ts'
@@ -10,6 +10,7 @@ import { frameKind, FrameReader, keeperLost, messageFrame, type Frame, type ToHo
 import { createOwnerMark } from './owner-mark.ts'
 import { KeptTerminal } from './keeper-terminal.ts'
 import { createProcessTree, type ProcessTree } from './process-tree.ts'
+import { birthOf, endLeftover } from './tree-facts.ts'
 
 export interface KeeperRunnerOptions {
   /** The keeper's program: `dist/keeper.js`, or `keeper-main.ts` where the sources run as they are. */
@@ -48,6 +49,7 @@ export function createKeeperRunner(options: KeeperRunnerOptions): KeeperRunner {
       if (spec.signal?.aborted) throw startAborted(spec.command)
       return current().start(spec)
     },
+    endLeftover: (program) => endLeftover(program, options.tree ?? createProcessTree()),
     dispose() {
       disposal ??= keeper?.dispose() ?? Promise.resolve()
       return disposal
@@ -125,7 +127,7 @@ class Keeper {
       ...(graceMs !== undefined && { graceMs }),
     })
     return new Promise((resolve, reject) => {
-      this.#programs.set(id, new KeptProcess(spec, { resolve, reject, request: (message) => this.#request(id, message).then(() => {}) }))
+      this.#programs.set(id, new KeptProcess(spec, { resolve, reject, request: (message) => this.#request(id, message) }))
       this.#holdHost()
     })
   }
@@ -234,7 +236,7 @@ type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K>
 interface Door {
   readonly resolve: (process: RunningProcess) => void
   readonly reject: (error: ProcessError) => void
-  readonly request: (message: Request) => Promise<void>
+  readonly request: (message: Request) => Promise<Reply>
 }
 
 /** The host's end of one program. */
@@ -256,20 +258,30 @@ class KeptProcess implements RunningProcess, Kept {
     spec.signal?.addEventListener('abort', this.#onAbort, { once: true })
   }
 
-  write(text: string): Promise<void> {
-    return this.#door.request({ op: 'write', text })
+  async write(text: string): Promise<void> {
+    await this.#door.request({ op: 'write', text })
   }
 
-  endInput(): Promise<void> {
-    return this.#door.request({ op: 'end-input' })
+  async endInput(): Promise<void> {
+    await this.#door.request({ op: 'end-input' })
   }
 
-  sendSignal(signal: string): Promise<void> {
-    return this.#door.request({ op: 'signal', signal })
+  async sendSignal(signal: string): Promise<void> {
+    await this.#door.request({ op: 'signal', signal })
+  }
+
+  async inspect(): Promise<TreeFacts> {
+    const { result } = await this.#door.request({ op: 'inspect' })
+    // The keeper's answer to this request; nothing of what has ended.
+    return (result as TreeFacts | undefined) ?? { isReadingInput: null, ports: null }
+  }
+
+  birth(): Promise<string | null> {
+    return birthOf(this.pid)
   }
 
   terminate(): Promise<void> {
-    this.#termination ??= this.#door.request({ op: 'terminate' })
+    this.#termination ??= this.#door.request({ op: 'terminate' }).then(() => {})
     return this.#termination
   }
 

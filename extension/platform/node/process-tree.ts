@@ -55,13 +55,13 @@ function createLinuxTree(): ProcessTree {
 }
 
 /** What lives in the group or the session that `leader` began. */
-async function livingMembers(leader: number): Promise<readonly { readonly group: number }[]> {
+export async function livingMembers(leader: number): Promise<readonly { readonly pid: number; readonly group: number }[]> {
   const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const stats = await Promise.all(names.map((name) => readFile(`/proc/${name}/stat`, 'latin1').catch(() => '')))
-  return stats.flatMap((stat) => {
+  return stats.flatMap((stat, index) => {
     const { state, group, session } = statFacts(stat)
     const isMember = group === leader || session === leader
-    return isMember && state !== 'Z' && state !== 'X' ? [{ group }] : []
+    return isMember && state !== 'Z' && state !== 'X' ? [{ pid: Number(names[index]), group }] : []
   })
 }
 

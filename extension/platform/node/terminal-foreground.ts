@@ -41,19 +41,25 @@ async function membersOf(group: number): Promise<readonly number[]> {
 
 const calls = process.arch === 'arm64' ? { read: 63, select: [72] } : { read: 0, select: [23, 270] }
 
-/** Null where the system does not let us look, as for a program of another user. */
-async function isReadingTerminal(pid: number): Promise<boolean | null> {
+const isReadingTerminal = (pid: number) => isReadingFrom(pid, isTerminal)
+
+/**
+ * Whether a program waits to read from a descriptor that `isMeant`, as far as its system call tells.
+ *
+ * Shape: null where the system does not let us look, as for a program of another user.
+ */
+export async function isReadingFrom(pid: number, isMeant: (pid: number, descriptor: number) => Promise<boolean>): Promise<boolean | null> {
   const line = await readFile(`/proc/${pid}/syscall`, 'latin1').catch(() => null)
   if (line === null) return null
   const [call, first] = line.split(' ')
   if (call === undefined || first === undefined) return false
   const argument = Number(first)
-  if (Number(call) === calls.read) return isTerminal(pid, argument)
+  if (Number(call) === calls.read) return isMeant(pid, argument)
   // Line editors wait for standard input alone with `select`, whose first argument is the highest descriptor plus one.
-  return calls.select.includes(Number(call)) && argument === 1 && isTerminal(pid, 0)
+  return calls.select.includes(Number(call)) && argument === 1 && isMeant(pid, 0)
 }
 
-const isTerminal = async (pid: number, descriptor: number): Promise<boolean> =>
+export const isTerminal = async (pid: number, descriptor: number): Promise<boolean> =>
   /^\/dev\/(pts\/\d+|tty)/.test(await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => ''))
 
 function groupByPs(leader: number): Promise<number | null> {

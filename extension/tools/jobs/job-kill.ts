@@ -1,7 +1,7 @@
 import { defineTool } from '../../core/tools/define-tool.ts'
 import type { ToolDefinition } from '../../core/tools/definition.ts'
 import type { Jobs } from '../../features/jobs/service.ts'
-import { jobSchema } from './job-schema.ts'
+import { jobSchema, jobValue } from './job-schema.ts'
 
 /** `job_kill`: ask a job to stop; its output can still be read. Source: capability specification 12.3. */
 export const createJobKill = (jobs: Pick<Jobs, 'kill'>): ToolDefinition =>
@@ -25,6 +25,9 @@ export const createJobKill = (jobs: Pick<Jobs, 'kill'>): ToolDefinition =>
         },
       ],
     },
-    execute: ({ job_id, reason }, exec) => jobs.kill(exec.agent, job_id, reason),
+    execute({ job_id, reason }, exec) {
+      const { outcome, job } = jobs.kill(exec.agent, job_id, reason)
+      return { outcome, job: jobValue(job) }
+    },
     presentCall: ({ job_id }) => ({ card: 'generic', title: `Stop ${job_id}`, kind: 'execute' }),
   })

@@ -1,7 +1,7 @@
 import { defineTool } from '../../core/tools/define-tool.ts'
 import type { ToolDefinition } from '../../core/tools/definition.ts'
 import type { Jobs } from '../../features/jobs/service.ts'
-import { jobSchema } from './job-schema.ts'
+import { jobSchema, jobValue } from './job-schema.ts'
 
 /** `job_list`: the background jobs the agent may see. Source: capability specification 12.1. */
 export const createJobList = (jobs: Pick<Jobs, 'list'>): ToolDefinition =>
@@ -21,6 +21,6 @@ export const createJobList = (jobs: Pick<Jobs, 'list'>): ToolDefinition =>
         },
       ],
     },
-    execute: (_args, exec) => jobs.list(exec.agent),
+    execute: (_args, exec) => jobs.list(exec.agent).map(jobValue),
     presentCall: () => ({ card: 'generic', title: 'List background jobs', kind: 'read' }),
   })

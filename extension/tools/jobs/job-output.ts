@@ -2,7 +2,7 @@ import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { Jobs } from '../../features/jobs/service.ts'
 import { stripAnsi } from '../../base/strip-ansi.ts'
-import { jobSchema } from './job-schema.ts'
+import { jobSchema, jobValue, stateWords } from './job-schema.ts'
 
 const DEFAULT_WAIT_MS = 30_000
 const MAX_WAIT_MS = 600_000
@@ -26,15 +26,15 @@ export const createJobOutput = (jobs: Pick<Jobs, 'output'>): ToolDefinition =>
       render: (_args, { text, job }) => [
         {
           type: 'text',
-          text: `${text === '' ? '(no new output)' : stripAnsi(text).replace(/\n$/, '')}\n[status: ${job.status}${job.detail === undefined ? '' : `, ${job.detail}`}]`,
+          text: `${text === '' ? '(no new output)' : stripAnsi(text).replace(/\n$/, '')}\n[status: ${stateWords(job)}]`,
         },
       ],
     },
-    execute({ job_id, wait = false, timeout_ms = DEFAULT_WAIT_MS }, exec) {
+    async execute({ job_id, wait = false, timeout_ms = DEFAULT_WAIT_MS }, exec) {
       if (job_id === '') throw new ToolError('INVALID_ARGS', 'job_id is empty. List the jobs there are with job_list.')
-      if (!wait) return jobs.output(exec.agent, job_id, { signal: exec.signal })
-      if (!(timeout_ms > 0)) throw new ToolError('INVALID_ARGS', `timeout_ms must be more than 0, not ${timeout_ms}.`)
-      return jobs.output(exec.agent, job_id, { waitMs: Math.min(timeout_ms, MAX_WAIT_MS), signal: exec.signal })
+      if (wait && !(timeout_ms > 0)) throw new ToolError('INVALID_ARGS', `timeout_ms must be more than 0, not ${timeout_ms}.`)
+      const { text, job } = await jobs.output(exec.agent, job_id, { ...(wait && { waitMs: Math.min(timeout_ms, MAX_WAIT_MS) }), signal: exec.signal })
+      return { text, job: jobValue(job) }
     },
     presentCall: ({ job_id, wait }) => ({ card: 'generic', title: wait === true ? `Wait for ${job_id}` : `Read output of ${job_id}`, kind: 'read' }),
   })

@@ -1,5 +1,5 @@
 import type { ProcessRunner, ProcessSpec, RunningProcess } from '../../capabilities/process.ts'
-import type { JobEnd, JobWork } from '../../features/jobs/service.ts'
+import type { JobEnd, JobNews, JobWork } from '../../features/jobs/service.ts'
 import { GRACE_MS, MAX_SPILL_BYTES, MAX_STREAM_BYTES, type OpenSpill } from './run-foreground.ts'
 import { StreamCollector } from './stream-collector.ts'
 
@@ -11,18 +11,28 @@ import { StreamCollector } from './stream-collector.ts'
 export function runBackground(
   processes: ProcessRunner,
   run: { readonly program: Pick<ProcessSpec, 'command' | 'args' | 'cwd' | 'env'>; readonly openSpill: OpenSpill | undefined },
+  news: JobNews,
 ): JobWork {
   const { openSpill } = run
   const collect = (name: string) =>
     new StreamCollector({ maxBytes: MAX_STREAM_BYTES, maxSpillBytes: MAX_SPILL_BYTES, ...(openSpill && { openSpill: () => openSpill(`${name}.log`) }) })
   const streams = { stdout: collect('stdout'), stderr: collect('stderr') }
+  const transcript = new StreamCollector({ maxBytes: MAX_STREAM_BYTES, maxSpillBytes: 0 })
+  const live = { stdout: new TextDecoder(), stderr: new TextDecoder() }
   let running: RunningProcess | undefined
   let isCancelled = false
   let failure = ''
 
+  const onOutput: ProcessSpec['onOutput'] = (stream, chunk) => {
+    streams[stream].push(chunk)
+    transcript.push(chunk)
+    const text = live[stream].decode(chunk, { stream: true })
+    if (text !== '') news.output(text)
+  }
   const work = async (): Promise<JobEnd> => {
     try {
-      running = await processes.start({ ...run.program, graceMs: GRACE_MS, onOutput: (stream, chunk) => streams[stream].push(chunk) })
+      running = await processes.start({ ...run.program, graceMs: GRACE_MS, onOutput })
+      news.started(running)
     } catch (error) {
       failure = `${error instanceof Error ? error.message : String(error)}\n`
       return { status: 'killed', detail: 'before exit' }
@@ -36,6 +46,9 @@ export function runBackground(
 
   return {
     done: work(),
+    cwd: run.program.cwd,
+    transcript: () => transcript.shown(),
+    logPath: () => streams.stdout.spillPath ?? streams.stderr.spillPath,
     cancel() {
       isCancelled = true
       void running?.terminate()

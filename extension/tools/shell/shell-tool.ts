@@ -4,7 +4,7 @@ import type { FileSystem } from '../../capabilities/file-system.ts'
 import type { ProcessRunner, ProcessSpec } from '../../capabilities/process.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
-import type { Jobs } from '../../features/jobs/service.ts'
+import type { Jobs, JobSpec } from '../../features/jobs/service.ts'
 import { refuseEscalation, sessionFolder } from '../session-folder.ts'
 import { renderShell, joinStreams, shellMeta } from './render.ts'
 import { runBackground } from './run-background.ts'
@@ -78,12 +78,8 @@ export function createShellTool(dialect: ShellDialect, needs: ShellToolNeeds): T
 
   function inBackground(command: string, program: Program, openSpill: OpenSpill | undefined, exec: BodyExecution): ShellValue {
     if (needs.jobs === undefined) throw backgroundUnavailable()
-    const job = needs.jobs.start({
-      kind: dialect.name,
-      label: command,
-      ...(exec.agent && { owner: exec.agent }),
-      run: () => runBackground(needs.processes, { program, openSpill }),
-    })
+    const run: JobSpec['run'] = (_id, news) => runBackground(needs.processes, { program, openSpill }, news)
+    const job = needs.jobs.start({ kind: dialect.name, label: command, ...(exec.agent && { owner: exec.agent }), run, restart: run })
     return { kind: 'background', jobId: job.id }
   }
 

@@ -77,7 +77,19 @@ export class StreamCollector {
     // A character whose rest has not come yet waits for the next read.
     const bytes = this.#isFinished ? started : upToCharacterEnd(started)
     this.#readUpTo = this.totalBytes - (started.length - bytes.length)
-    return { text: decode(bytes), lostBytes, spillPath: this.#spill?.path }
+    return { text: decode(bytes), lostBytes, spillPath: this.spillPath }
+  }
+
+  /** The file with all of it, once there is one. */
+  get spillPath(): string | undefined {
+    return this.#spill?.path
+  }
+
+  /** What is in memory, without consuming it. */
+  shown(): { readonly text: string; readonly omittedBytes: number } {
+    const kept = this.#lastBytes(this.#options.maxBytes)
+    const bytes = this.totalBytes > this.#options.maxBytes ? fromCharacterStart(kept) : kept
+    return { text: decode(bytes), omittedBytes: this.totalBytes - bytes.length }
   }
 
   #lastBytes(count: number): Uint8Array {

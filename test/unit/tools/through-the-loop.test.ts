@@ -43,7 +43,7 @@ const start = (answers: readonly ScriptedAnswer[], store?: MemoryEventStore): Lo
     for (const plugin of [
       observationPlugin({ files, dispatch, logger }),
       todoPlugin,
-      jobsPlugin({ clock: realClock, logger, machine }),
+      jobsPlugin({ clock: realClock, logger, machine, processes: runner }),
       fileTools({ files, blobs }),
       shellTools({ processes: runner, files, blobs, clock: realClock, machine, shellPath: () => null, timeoutMs: () => 10_000 }),
       todoTools({ allowParallelInProgress: true }),

@@ -14,7 +14,7 @@ const setUp = async () => {
   const logger = createRecordingLogger()
   const kernel = createKernel({ logger })
   const clock = createManualClock(1000)
-  const fiber = kernel.root.plugin(jobsPlugin({ clock, logger, machine: createFakeMachine() }))
+  const fiber = kernel.root.plugin(jobsPlugin({ clock, logger, machine: createFakeMachine(), processes: { endLeftover: async () => 'gone' } }))
   await fiber.ready
   return { kernel, clock, fiber, jobs: kernel.root.jobs, logger }
 }
@@ -210,10 +210,10 @@ describe('the notice of an end', () => {
   })
   it('keeps the id and the instruction under a small cap', () => {
     const job = { id: 'bash-1', kind: 'bash', label: 'x'.repeat(500), status: 'completed', startedAt: 0 } as const
-    const [block] = endNotice('m', job, 150).content
+    const [block] = endNotice('m', job, { limitBytes: 150 }).content
     expect(block?.type === 'text' && block.text.length).toBeLessThanOrEqual(150)
     expect(block).toMatchObject({ text: expect.stringMatching(/^Background job bash-1 .*: x+\. Fetch its output with job_output, job_id "bash-1"\.$/) as string })
-    expect(endNotice('m', job, 10).content[0]).toMatchObject({ text: 'Background job bash-1 [bash] ended (completed). Fetch its output with job_output, job_id "bash-1".' })
+    expect(endNotice('m', job, { limitBytes: 10 }).content[0]).toMatchObject({ text: 'Background job bash-1 [bash] ended (completed). Fetch its output with job_output, job_id "bash-1".' })
   })
   it('has a summary of at most 120 characters', () => {
     const { source } = endNotice('m', { id: 'bash-1', kind: 'bash', label: 'x', status: 'failed', detail: 'd'.repeat(300), startedAt: 0 })
@@ -264,7 +264,7 @@ describe('a resumed session', () => {
     const { jobs, kernel } = await setUp()
     const agent = createFakeAgent({ events: [started('bash-1'), { type: 'job/ended', data: { id: 'bash-1', status: 'completed' }, ignorable: true }, started('bash-4')] })
     kernel.dispatch.emit('agent/session-start', null, [agent, 'resume'])
-    expect(agent.received).toEqual([{ verb: 'inject', message: orphanNotice(agent.received[0]!.message.id, [{ id: 'bash-4', label: 'run bash-4' }]) }])
+    expect(agent.received).toEqual([{ verb: 'inject', message: orphanNotice(agent.received[0]!.message.id, [{ id: 'bash-4', label: 'run bash-4', fate: 'gone' }]) }])
     expect(noticeTexts(agent)[0]).toContain('- bash-4: run bash-4')
     expect(agent.log.at(-1)).toEqual({ type: 'job/ended', data: { id: 'bash-4', status: 'killed', detail: 'the window closed' }, ignorable: true })
     kernel.dispatch.emit('agent/session-start', null, [agent, 'resume'])

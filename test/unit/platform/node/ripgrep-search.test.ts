@@ -350,5 +350,5 @@ function watchedRunner(args?: readonly string[], command?: string): { readonly r
     pids.push(running.pid)
     return running
   }
-  return { runner: { start, dispose: async () => {} }, pids }
+  return { runner: { ...processes, start, dispose: async () => {} }, pids }
 }

@@ -10,7 +10,7 @@ import { createToolBench, outcomeOf, textOf } from '../../../support/tool-bench.
 const bench = async () => {
   const made = createToolBench()
   const clock = createManualClock(1000)
-  await made.mount(jobsPlugin({ clock, logger: made.logger, machine: createFakeMachine() }))
+  await made.mount(jobsPlugin({ clock, logger: made.logger, machine: createFakeMachine(), processes: { endLeftover: async () => 'gone' } }))
   const fiber = await made.mount(jobTools)
   const deltas: string[] = []
   const { promise: done, resolve: end } = Promise.withResolvers<JobEnd>()

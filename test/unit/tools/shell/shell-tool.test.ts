@@ -47,7 +47,7 @@ const bench = async (over: Partial<ShellToolsNeeds> = {}) => {
   const made = createToolBench(createFakeAgent({ cwd: folder }))
   const blobs = createMemoryBlobStore()
   const clock = over.clock ?? realClock
-  await made.mount(jobsPlugin({ clock, logger: made.logger, machine: createFakeMachine() }))
+  await made.mount(jobsPlugin({ clock, logger: made.logger, machine: createFakeMachine(), processes: runner }))
   const fiber = await made.mount(
     shellTools({ processes: runner, files, blobs, clock, machine: createFakeMachine(), shellPath: () => null, timeoutMs: () => 120_000, ...over }),
   )
