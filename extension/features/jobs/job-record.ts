@@ -20,6 +20,12 @@ export interface JobRecordEvents {
   readonly onMatch: (line: string) => void
 }
 
+/** A pattern with the words it was made from. */
+export interface WakePattern {
+  readonly source: string
+  readonly line: LinePattern
+}
+
 /** One job: its work, what is known of it, and who has been told of its end. */
 export class JobRecord {
   readonly id: string
@@ -28,6 +34,8 @@ export class JobRecord {
   isTornDown = false
   isStoppedByPerson = false
   isPinned = false
+  /** Lines that its pattern has matched. */
+  matches = 0
   #status: JobStatus = 'running'
   #end: JobEnd | undefined
   #finishedAt: number | undefined
@@ -43,10 +51,10 @@ export class JobRecord {
   readonly #problems = new ProblemLines()
   readonly #watch: TreeWatch
   readonly #events: JobRecordEvents
-  readonly #pattern: LinePattern | null
+  #pattern: WakePattern | null
 
   constructor(
-    options: { readonly id: string; readonly spec: JobSpec; readonly clock: Clock; readonly pattern: LinePattern | null; readonly run: JobSpec['run']; readonly restartOf?: string },
+    options: { readonly id: string; readonly spec: JobSpec; readonly clock: Clock; readonly pattern: WakePattern | null; readonly run: JobSpec['run']; readonly restartOf?: string },
     events: JobRecordEvents,
   ) {
     const { id, spec, clock, pattern, run, restartOf } = options
@@ -100,6 +108,8 @@ export class JobRecord {
       label,
       status: this.#status,
       ...(detail !== undefined && { detail }),
+      ...(!this.isLive && this.#end?.exitCode !== undefined && { exitCode: this.#end.exitCode }),
+      ...(!this.isLive && this.#end?.signal !== undefined && { signal: this.#end.signal }),
       startedAt: this.#startedAt,
       ...(this.#finishedAt !== undefined && { finishedAt: this.#finishedAt }),
       ...(cwd !== undefined && { cwd }),
@@ -110,6 +120,7 @@ export class JobRecord {
       }),
       ...(this.#work.sendInput && this.isLive && { takesInput: true }),
       ...(this.#waits && { waitsForInput: this.#waits }),
+      ...(this.#pattern && this.isLive && { wakesAt: this.#pattern.source }),
       ...(this.isPinned && { isPinned: true }),
       ...(restart && { canRestart: true }),
       ...(this.#restartOf !== undefined && { restartOf: this.#restartOf }),
@@ -136,6 +147,11 @@ export class JobRecord {
     if (!this.isLive) this.isReported = true
     if (this.#work.readOutput) return this.#work.readOutput()
     return this.isLive ? '' : (this.#end?.output ?? '')
+  }
+
+  wakeWhen(pattern: WakePattern | null): void {
+    this.#pattern = pattern
+    this.matches = 0
   }
 
   requestStop(reason?: string): void {
@@ -219,7 +235,7 @@ export class JobRecord {
     for (const line of lines) {
       if (this.#problems.push(line)) hasNewProblems = true
       found.push(...portsIn(line))
-      if (this.#pattern?.matches(line) === true) this.#events.onMatch(line)
+      if (this.#pattern?.line.matches(line) === true) this.#events.onMatch(line)
     }
     this.#notePorts(found)
     if (!hasNewProblems) return

@@ -3,7 +3,7 @@ import { utf8Length } from '../../base/text.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Agent } from '../../core/session/agent.ts'
-import { JobRecord } from './job-record.ts'
+import { JobRecord, type WakePattern } from './job-record.ts'
 import { compileLinePattern } from './line-pattern.ts'
 import { createRunningCommands } from './running-commands.ts'
 import { JobError, type Job, type JobCaller, type Jobs, type JobSpec, type RunningProgram } from './service.ts'
@@ -97,12 +97,11 @@ export function createJobs(needs: JobRuntimeNeeds): JobRuntime {
     const { owner, noticeLimitBytes } = spec
     if (isDisposing) throw new JobError('DISPOSING', 'Background jobs are being stopped; none can be started.')
     if (owner?.isDisposed === true) throw new JobError('OWNER_NOT_LIVE', 'The session that wants a background job is not live any more.')
-    const pattern = spec.wakeOn === undefined ? null : compileLinePattern(spec.wakeOn)
+    const pattern = spec.wakeOn === undefined ? null : wakePattern(spec.wakeOn)
     const live = ownedBy(owner).filter(({ isLive }) => isLive).length
     if (live >= maxLive)
       throw new JobError('JOB_LIMIT', `${live} background jobs are running, and no more are allowed. Wait for one with job_output, or stop one with job_kill.`)
     const id = nextId(spec.kind)
-    let matches = 0
     const record = new JobRecord(
       { id, spec, clock, pattern, run, ...(restartOf !== undefined && { restartOf }) },
       {
@@ -120,8 +119,10 @@ export function createJobs(needs: JobRuntimeNeeds): JobRuntime {
         onProgram: (program) => records.has(id) && needs.onProgram(owner, findAny(id).job, program),
         onWaits: (how) => records.has(id) && needs.onWaits(owner, findAny(id).job, how),
         onMatch(line) {
-          matches += 1
-          if (matches <= MAX_MATCHES_TOLD && records.has(id)) needs.onMatch(owner, findAny(id).job, line, matches === MAX_MATCHES_TOLD)
+          const matched = records.get(id)
+          if (matched === undefined) return
+          matched.matches += 1
+          if (matched.matches <= MAX_MATCHES_TOLD) needs.onMatch(owner, matched.job, line, matched.matches === MAX_MATCHES_TOLD)
         },
       },
     )
@@ -175,6 +176,13 @@ export function createJobs(needs: JobRuntimeNeeds): JobRuntime {
       await find(caller, id).sendInput(text)
     },
 
+    wakeWhen(caller, id, pattern) {
+      const record = find(caller, id)
+      record.wakeWhen(pattern === null ? null : wakePattern(pattern))
+      changes.emit()
+      return record.job
+    },
+
     pin(caller, id, isPinned) {
       const record = find(caller, id)
       if (isPinned && !record.isPinned && ownedBy(record.owner).filter((one) => one.isPinned).length >= MAX_PINNED) {
@@ -212,3 +220,5 @@ export function createJobs(needs: JobRuntimeNeeds): JobRuntime {
     },
   }
 }
+
+const wakePattern = (source: string): WakePattern => ({ source, line: compileLinePattern(source) })

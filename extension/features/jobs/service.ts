@@ -32,6 +32,9 @@ export type Job = {
   readonly status: JobStatus
   /** Of a terminal status, such as `exit code: 1`. */
   readonly detail?: string
+  /** Of a program that has ended; never both. */
+  readonly exitCode?: number
+  readonly signal?: string
   readonly startedAt: number
   readonly finishedAt?: number
   /** Where its program runs; absent for work that is no program. */
@@ -46,6 +49,8 @@ export type Job = {
   readonly takesInput?: true
   /** Something of it waits for input: `known` when the system says so, else `likely`. */
   readonly waitsForInput?: 'known' | 'likely'
+  /** The regular expression whose lines its owner is told of. */
+  readonly wakesAt?: string
   /** Kept in the list after its end. */
   readonly isPinned?: true
   readonly canRestart?: true
@@ -68,6 +73,8 @@ export interface JobTranscript {
 export interface JobEnd {
   readonly status: 'completed' | 'killed' | 'failed'
   readonly detail?: string
+  readonly exitCode?: number
+  readonly signal?: string
   readonly output?: string
 }
 
@@ -137,6 +144,8 @@ export interface Jobs {
   restart(caller: JobCaller, id: string): Promise<Job>
   /** Type to it. Errors: `UNKNOWN_JOB`, `FOREIGN_JOB`, `NO_INPUT`. */
   sendInput(caller: JobCaller, id: string, text: string): Promise<void>
+  /** Tell its owner of lines that match the regular expression from now on, in the place of any other; null: of none. Errors: `UNKNOWN_JOB`, `FOREIGN_JOB`, `BAD_PATTERN`. */
+  wakeWhen(caller: JobCaller, id: string, pattern: string | null): Job
   /** Keep it in the list after its end, whatever else ends. Errors: `UNKNOWN_JOB`, `FOREIGN_JOB`, `PIN_LIMIT`. */
   pin(caller: JobCaller, id: string, isPinned: boolean): Job
   /** Take an ended job out of the list. Errors: `UNKNOWN_JOB`, `FOREIGN_JOB`, `STILL_RUNNING`. */

@@ -40,8 +40,8 @@ export function runBackground(
     if (isCancelled) void running.terminate()
     const { exitCode, signal } = await running.exit
     await Promise.all([streams.stdout.finish(), streams.stderr.finish()])
-    if (exitCode !== null) return { status: 'completed', detail: `exit code: ${exitCode}` }
-    return { status: 'killed', detail: signal === null ? 'before exit' : `signal: ${signal}` }
+    if (exitCode !== null) return { status: 'completed', detail: `exit code: ${exitCode}`, exitCode }
+    return { status: 'killed', ...(signal === null ? { detail: 'before exit' } : { detail: `signal: ${signal}`, signal }) }
   }
 
   return {
