@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { rename, writeFile } from 'node:fs/promises'
+import { chmod, realpath, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Emitter } from '../../base/emitter.ts'
 import type { Logger } from '../../capabilities/logger.ts'
@@ -82,9 +82,22 @@ async function readValues(path: string | undefined, logger: Logger): Promise<Val
   }
 }
 
+/** A file that is there stays where a link leads, and as private as it is; a new one follows the umask. */
 async function writeValues(path: string, values: Values): Promise<void> {
   await makeFolders(dirname(path))
-  const temporary = `${path}.${randomBytes(6).toString('hex')}`
-  await writeFile(temporary, `${JSON.stringify(values, null, 2)}\n`, { flag: 'wx' })
-  await rename(temporary, path)
+  const found = await place(path)
+  const temporary = `${found.path}.${randomBytes(6).toString('hex')}`
+  await writeFile(temporary, `${JSON.stringify(values, null, 2)}\n`, { flag: 'wx', mode: found.mode === null ? 0o666 : 0o600 })
+  if (found.mode !== null) await chmod(temporary, found.mode & 0o777)
+  await rename(temporary, found.path)
+}
+
+async function place(path: string): Promise<{ readonly path: string; readonly mode: number | null }> {
+  try {
+    const real = await realpath(path)
+    return { path: real, mode: (await stat(real)).mode }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { path, mode: null }
+    throw error
+  }
 }

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Capabilities } from '../../../extension/compose.ts'
@@ -141,6 +141,11 @@ describe('a copy', () => {
     expect(content).not.toHaveProperty('order')
     expect(content.tools).toEqual(shippedPresets.find(({ id }) => id === 'ask')?.tools)
     expect(toolsOf(await agentOf('my-ask'))).toEqual(toolsOf(await agentOf('ask')))
+  })
+  it('is as open to others as a file that the person makes there, and no program', async () => {
+    const [own, path] = [await keep('user', 'mine', {}), await presets().copy('ask', 'my-ask')]
+    const mode = async (file: string) => (await stat(file)).mode & 0o777
+    expect([await mode(path), (await mode(path)) & 0o111]).toEqual([await mode(own), 0])
   })
   it.each([
     ['ask', 'PRESET_EXISTS'],

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, readlink, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -51,6 +51,23 @@ it('keeps what is set, takes out what is undefined, and tells', async () => {
   source.onDidChange((changed) => void heard.push([changed('b'), changed('a')]))
   await Promise.all([source.set('b', true, 'user'), source.set('a', undefined, 'user')])
   expect([source.get('b'), source.get('a'), JSON.parse(await readFile(userFile, 'utf8')), heard]).toEqual([true, undefined, { b: true }, [[true, false], [false, true]]])
+})
+
+it('keeps who may read the file, and the link that leads to it', async () => {
+  const kept = join(folder, 'dotfiles.json')
+  await writeFile(kept, '{"a": 1}')
+  await chmod(kept, 0o640)
+  await symlink(kept, join(folder, 'user.json'))
+  const { source, userFile } = await setup({})
+  await source.set('b', 2, 'user')
+  expect([(await stat(kept)).mode & 0o777, await readlink(userFile), JSON.parse(await readFile(kept, 'utf8'))]).toEqual([0o640, kept, { a: 1, b: 2 }])
+})
+
+it('a new file is as a file that the person makes there', async () => {
+  const { source, userFile } = await setup({})
+  await writeFile(join(folder, 'own.json'), '')
+  await source.set('b', 2, 'user')
+  expect((await stat(userFile)).mode).toBe((await stat(join(folder, 'own.json'))).mode)
 })
 
 it.each(['{"a": 1', '[1]', 'null'])('a file that holds %s counts as empty, is reported and stays as it is', async (text) => {
