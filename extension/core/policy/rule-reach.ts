@@ -2,6 +2,7 @@ import { candidates } from './shell/judge-script.ts'
 import { hostsIn, hostsOf, isNetworkCommand } from './shell/hosts.ts'
 import { isFedByInput } from './shell/inner-runs.ts'
 import { factsOf } from './shell/known-commands.ts'
+import { isKnownInScript } from './shell/open-words.ts'
 import type { ShellCommand, ShellScript, ShellWord } from './shell/shell-parts.ts'
 import type { CommandRule } from './rules.ts'
 
@@ -60,11 +61,6 @@ async function beyondWord({ guess, source, isPattern }: ShellWord, { isNetwork, 
 
 /** Its value is text for people. */
 const isMessage = (before: string, { source }: ShellWord) => /^(-m|-am|--message|--title|--body|--grep|--testNamePattern)$/.test(before) && !source.startsWith('-')
-
-/** A variable of the script itself, whose every value stands there. */
-function isKnownInScript({ variables }: ShellWord, { assigned, values }: ShellScript): boolean {
-  return variables != null && variables.length > 0 && variables.every((name) => assigned.includes(name)) && values.every(({ text }) => text !== null && !text.startsWith('-'))
-}
 
 /** A word by which a known program starts others, takes its orders from elsewhere or writes by its own script, beyond what the rule spells out. */
 function programOption(words: readonly string[], rest: readonly ShellWord[]): string | null {

@@ -1,6 +1,6 @@
 import { Minimatch } from 'minimatch'
 import { isFedByInput } from './inner-runs.ts'
-import { factsOf } from './known-commands.ts'
+import { factsOf, mayDoMore } from './known-commands.ts'
 import type { ShellCommand, ShellScript, ShellWord } from './shell-parts.ts'
 import { isHarmlessVariable } from './variables.ts'
 
@@ -31,8 +31,12 @@ export interface PathWord {
   readonly showsText: boolean
 }
 
-export function judgeScript({ commands, hidden, redirects, assigned, used, unknown }: ShellScript): ScriptFacts {
-  const facts = commands.map((command) => ({ command, ...factsOf(command) }))
+export function judgeScript(script: ShellScript): ScriptFacts {
+  const { commands, hidden, redirects, assigned, used, unknown } = script
+  const facts = commands.map((command) => {
+    const known = factsOf(command)
+    return { command, ...known, isReadOnly: known.isReadOnly && !mayDoMore(command, script) }
+  })
   const odd = assigned.find((name) => !isHarmlessVariable(name))
   const lost = facts.find(({ changesFolder, isReadOnly }) => changesFolder && !isReadOnly)
   const secret = used.find((name) => secretVariable.test(name) && !assigned.includes(name))

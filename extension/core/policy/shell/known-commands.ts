@@ -1,4 +1,5 @@
-import type { ShellCommand, ShellWord } from './shell-parts.ts'
+import { mayBeOption } from './open-words.ts'
+import type { ShellCommand, ShellScript, ShellWord } from './shell-parts.ts'
 
 /** What is known about one command of a script before it runs. */
 export interface CommandFacts {
@@ -37,12 +38,52 @@ export function factsOf(command: ShellCommand): CommandFacts {
   return isRefused ? unknown : { ...unknown, isReadOnly: true, globs: name === 'rg' ? ripgrepGlobs(texts) : [] }
 }
 
+/**
+ * Whether a command that only reads, as far as its known words go, may do more by a word that only running tells.
+ *
+ * Such a word may be an option, or several; where the command has options that write or start something that is too much.
+ */
+export function mayDoMore({ words: [program, ...args] }: ShellCommand, script: Pick<ShellScript, 'assigned' | 'values'>): boolean {
+  const name = nameOf(program) ?? ''
+  const isOpen = (word: ShellWord) => mayBeOption(word, script)
+  const rule = readers.get(name)
+  switch (name) {
+    // They set variables by the names they are given.
+    case 'read':
+    case 'wait':
+      return args.some(({ text }) => text === null)
+    // Only its first words are options.
+    case 'printf':
+      return args[0] !== undefined && isOpen(args[0])
+    case 'test':
+    case '[':
+      // Followed by an operator or by nothing it is an operand, whatever it is.
+      return args.some((word, at) => isOpen(word) && (word.isSplit === true || !(args[at + 1] === undefined || testJoint.test(args[at + 1]?.text ?? ''))))
+    case 'grep':
+    case 'egrep':
+    case 'fgrep':
+      return operandWords(args, name).some((word) => word.text === null && isOpen(word))
+    default:
+      return (name === 'git' || (rule !== undefined && (rule.refuse ?? rule.refuseLetters ?? rule.refuseLong) !== undefined)) && operandWords(args, name).some(isOpen)
+  }
+}
+
+const testJoint = /^(==?|!=|<|>|-eq|-ne|-l[te]|-g[te]|-nt|-ot|-ef|-a|-o|\)|\])$/
+
+/** What may be an option: not what follows `--`, nor the one word that an option takes. */
+function operandWords(args: readonly ShellWord[], name: string): readonly ShellWord[] {
+  const end = name === 'find' ? -1 : args.findIndex(({ text }) => text === '--')
+  const own = end === -1 ? args : args.slice(0, end)
+  const valued = name === 'git' ? gitValued : name === 'find' ? findValued : /^(-e|--regexp)$/
+  return own.filter((word, at) => word.isSplit === true || word.isPattern || !valued.test(own[at - 1]?.text ?? ''))
+}
+
 /** Words of a command that may name files, so that a secret-looking one is seen: not what is printed, searched for or written in a message. */
 function namedPaths({ words }: ShellCommand): readonly ShellWord[] {
   const [program, ...args] = words
   const name = nameOf(program)
   if (name === null) return args
-  if (name === 'git') return withoutValues(args, /^(-m|--message|--format|--pretty|--author|--grep|-S|-G)$/, /^(--message|--format|--pretty|--author|--grep)=/)
+  if (name === 'git') return withoutValues(args, gitValued, /^(--message|--format|--pretty|--author|--grep)=/)
   switch (readers.get(name)?.operands) {
     case 'none':
       // The shell looks into folders for a pattern, whoever gets the names.
@@ -54,11 +95,14 @@ function namedPaths({ words }: ShellCommand): readonly ShellWord[] {
       return rest.filter((_, index) => index !== at)
     }
     case 'before-expression':
-      return withoutValues(args, /^-(i?name|i?path|i?wholename|i?regex|type|maxdepth|mindepth|newer\w*|size|perm|user|group|[acm](time|min))$/, /^$/)
+      return withoutValues(args, findValued, /^$/)
     default:
       return args
   }
 }
+
+const gitValued = /^(-m|--message|--format|--pretty|--author|--grep|-S|-G)$/
+const findValued = /^-(i?name|i?path|i?wholename|i?regex|type|maxdepth|mindepth|newer\w*|size|perm|user|group|[acm](time|min))$/
 
 function withoutValues(args: readonly ShellWord[], takesValue: RegExp, holdsValue: RegExp): readonly ShellWord[] {
   return args.filter(({ text }, at) => !takesValue.test(args[at - 1]?.text ?? '') && !(text !== null && holdsValue.test(text)))
@@ -87,7 +131,8 @@ const readers = new Map<string, ReaderRule>([
   ['read', { operands: 'none', refuse: /[^a-z0-9_-]/ }],
   ...['test', '['].map((name) => [name, { operands: 'none', refuse: /^-[vR]$/ }] as const),
   ['hostname', { operands: 'none', maxOperands: 0, refuse: /^-(?!-?(f|s|i|I|d|fqdn|short|domain|ip-address|all-ip-addresses)$)/ }],
-  ['set', { operands: 'none', refuse: /^(?!pipefail$)[^-+]/ }],
+  // `-k` takes assignments from behind a command, `-a` hands every variable on.
+  ['set', { operands: 'none', refuse: /^(?!(pipefail|[-+][euvxfEC]*o?|--)$)/ }],
   ...['ls', 'cat', 'head', 'tail', 'wc', 'stat', 'du', 'df', 'realpath', 'readlink', 'cmp', 'comm', 'cut', 'nl', 'tac', 'rev', 'fold', 'column', 'paste', 'join', 'expand', 'strings', 'od', 'hexdump', 'md5sum', 'sha1sum', 'sha256sum', 'sha512sum', 'cksum'].map(
     (name) => [name, { operands: 'all' }] as const,
   ),
@@ -144,8 +189,8 @@ function isDateShowing(args: readonly ShellWord[]): boolean {
   })
 }
 
-/** Programs that may be asked for their version. */
-const versioned = new Set(['node', 'npm', 'npx', 'pnpm', 'yarn', 'bun', 'deno', 'tsc', 'python', 'python3', 'pip', 'pip3', 'go', 'cargo', 'rustc', 'ruby', 'java', 'javac', 'gcc', 'clang', 'make', 'cmake', 'docker', 'bash', 'php', 'dotnet'])
+/** Programs that may be asked for their version; not those that a file of the project may make another program of, as `yarnPath` does. */
+const versioned = new Set(['node', 'npm', 'npx', 'bun', 'deno', 'tsc', 'python', 'python3', 'pip', 'pip3', 'go', 'ruby', 'java', 'javac', 'gcc', 'clang', 'make', 'cmake', 'docker', 'bash', 'php', 'dotnet'])
 
 /** Options that git takes before its command and that only change how it shows things. */
 const harmlessGitOption = /^(--no-pager|-P|--no-optional-locks|--literal-pathspecs)$/

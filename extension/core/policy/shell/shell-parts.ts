@@ -1,6 +1,7 @@
 import { braceExpand } from 'minimatch'
 import type { ShellNode } from '../../../capabilities/shell-syntax.ts'
 import { decodedAnsi } from './ansi-quotes.ts'
+import { isCount, isKnownInScript } from './open-words.ts'
 
 /** A shell command taken apart: every program it may start, every file it redirects to, every variable it sets. */
 export interface ShellScript {
@@ -41,6 +42,8 @@ export interface ShellWord {
   readonly source: string
   /** The variables it is made of; null when something else has a say in it. */
   readonly variables?: readonly string[] | null
+  /** The shell may make several words of it, or none. */
+  readonly isSplit?: true
 }
 
 export interface ShellRedirect {
@@ -57,6 +60,8 @@ export function shellScript(tree: ShellNode, homeFolder: string): ShellScript {
   const calledInside: string[] = []
   /** Variables that hold numbers as far as the script says; false once one was given anything else. */
   const numeric = new Map<string, boolean>()
+  /** What stands in brackets of which each word may be an operator. */
+  const tested: ShellWord[] = []
   /** Variables that arithmetic looks into. */
   const computed: string[] = []
   let substitutions = 0
@@ -104,6 +109,7 @@ export function shellScript(tree: ShellNode, homeFolder: string): ShellScript {
         break
       case 'test_command':
         script.unknown.push(...oddTests(node, computed))
+        if (!node.text.startsWith('[[')) tested.push(...operandsIn(node).map((operand) => word(operand, texts)))
         break
       case 'declaration_command':
         script.unknown.push(...oddDeclaration(node))
@@ -120,7 +126,10 @@ export function shellScript(tree: ShellNode, homeFolder: string): ShellScript {
   }
   const values = ({ children }: ShellNode): void => {
     for (const child of children) {
-      if (child.type === 'array') values(child)
+      if (child.type === 'array') {
+        if (child.children.some(({ text }) => /^\[(?!\d+\])/.test(text))) script.unknown.push('a computed index')
+        values(child)
+      }
       else if (isWord(child)) script.values.push(word(child, texts))
     }
   }
@@ -166,7 +175,11 @@ export function shellScript(tree: ShellNode, homeFolder: string): ShellScript {
     script.used.push(name, ...node.children.filter(({ type }) => type === 'subscript').map(assignedName))
     if (node.text.startsWith('${!')) script.unknown.push('a variable named by another')
     if (/@[A-Za-z]\}$/.test(node.text)) script.unknown.push('a value that is read as a script')
-    if (/^\$\{\w+:?=/.test(node.text)) script.assigned.push(name)
+    if (/^\$\{\w+:?=/.test(node.text)) {
+      script.assigned.push(name)
+      script.values.push(word(node, texts))
+      setNumber(name, false)
+    }
     if (/^\$\{\w+(\[[^\]]*\])?:(?![-+=?])/.test(node.text) && !/:\s*-?\d+(:\s*-?\d+)?\}$/.test(node.text)) script.unknown.push('a computed part of a value')
     if (node.children.some(isOddSubscript)) script.unknown.push('a computed index')
   }
@@ -176,6 +189,8 @@ export function shellScript(tree: ShellNode, homeFolder: string): ShellScript {
   // Arithmetic runs what stands in brackets in the value of a variable; only numbers are safe from that.
   const odd = computed.find((name) => numeric.get(name) !== true)
   if (odd !== undefined) script.unknown.push(`arithmetic with ${odd}`)
+  const loose = tested.find((one) => one.isSplit === true && !isCount(one) && !isKnownInScript(one, script))
+  if (loose !== undefined) script.unknown.push(`a test of ${loose.source} without quotes`)
   if (calledInside.some((name) => functions.has(name))) script.unknown.push('a function that calls a function of the script')
   return script
 }
@@ -216,6 +231,9 @@ function oddTests(node: ShellNode, computed: string[]): readonly string[] {
   }
   return [...odd, ...node.children.filter(({ type }) => /expression|test_command/.test(type)).flatMap((child) => oddTests(child, computed))]
 }
+
+/** The words of a test, however they are joined. */
+const operandsIn = (node: ShellNode): readonly ShellNode[] => node.children.flatMap((child) => (isWord(child) ? [child] : operandsIn(child)))
 
 /** Declarations that list every variable, or make one that stands for another or computes its value. */
 function oddDeclaration({ children }: ShellNode): readonly string[] {
@@ -264,7 +282,23 @@ function word(node: ShellNode, texts: Texts): ShellWord {
   // `~name` is another's home, known to the shell alone.
   const isOtherHome = node.type === 'word' && text !== null && /^~[^/]/.test(text)
   const atHome = (path: string) => (isHome ? `${texts.homeFolder}${path.slice(1)}` : path)
-  return { text: text === null || isOtherHome ? null : atHome(text), guess: atHome(guess), isPattern, source: node.text, ...(text === null && { variables: variablesOf(node) }) }
+  return { text: text === null || isOtherHome ? null : atHome(text), guess: atHome(guess), isPattern, source: node.text, ...(text === null && { variables: variablesOf(node) }), ...(isSplit(node) && { isSplit: true }) }
+}
+
+/** Without quotes each blank in a value begins a word; a whole list does so in quotes too. */
+function isSplit({ type, children }: ShellNode): boolean {
+  switch (type) {
+    case 'simple_expansion':
+    case 'expansion':
+    case 'command_substitution':
+      return true
+    case 'concatenation':
+      return children.some(isSplit)
+    case 'string':
+      return children.some((child) => (child.type === 'simple_expansion' || child.type === 'expansion') && child.text.includes('@'))
+    default:
+      return false
+  }
 }
 
 type Value = Pick<ShellWord, 'text' | 'guess' | 'isPattern'>
