@@ -149,7 +149,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     fileTools({ files, blobs }),
     searchTools({ search: searchWithoutSecrets(search, { sensitivePaths: setting('permissionsSensitivePaths'), machine, workspace, rules: () => kernel.root.permissions.rules() }), files, workspace, blobs, logger }),
     shellTools({
-      processes, files, blobs, clock, machine, shellPath: setting('shellPath'), timeoutMs: setting('shellTimeoutMs'),
+      processes, files, blobs, clock, machine, shellPath: setting('shellPath'), timeoutMs: setting('shellTimeoutMs'), offered: setting('shellOffered'),
     }),
     languageTools({ languages: world.languages, files, clock }),
     jobTools,
@@ -164,7 +164,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     hooksPlugin({ files, processes, clock, machine, workspace, logger, logPath: (sessionId) => blobs.spillFolder(sessionId).replace(/[\\/]spill$/, '/events.jsonl') }),
     hooksCommand,
     createPresetsPlugin({ kernel, workspace, stored: { files, userFolder: `${machine.userFolder}/presets` } }),
-    ...(world.terminals?.problem === null ? [persistentShell({ terminals: world.terminals, blobs, clock, machine, workspace, shellPath: setting('shellPath') })] : []),
+    ...(world.terminals?.problem === null ? [persistentShell({ terminals: world.terminals, blobs, clock, machine, workspace, shellPath: setting('shellPath'), offered: setting('shellOffered') })] : []),
     createRetryPlugin({ clock, machine }),
     createModelRoutesPlugin({ logger }),
     unreadableCalls,

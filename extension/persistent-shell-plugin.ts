@@ -8,47 +8,55 @@ import type {} from './core/policy/permissions.ts'
 import type {} from './core/presets/preset.ts'
 import type {} from './core/settings/settings.ts'
 import type {} from './core/tools/service.ts'
+import { persistentBash, persistentPwsh } from './tools/shell/persistent-dialect.ts'
 import { createPersistentShells, type PersistentShellNeeds } from './tools/shell/persistent-tool.ts'
+import { isOffered, type OfferedShells } from './tools/shell/plugin.ts'
+import { programOf } from './tools/shell/shell-dialect.ts'
 
 /** The preset whose shell stays from call to call. */
 const PRESET = 'minimal'
 
 /**
- * Puts the shell that stays in the place of `bash`, in the layer of the minimal preset alone.
+ * Puts shells that stay in the place of `bash` and `pwsh`, in the layer of the minimal preset alone.
  *
  * What a layer registers itself no restriction of it reaches, so it goes while the folder is not trusted or the person has turned the tool off.
  */
-export function persistentShell(needs: Omit<PersistentShellNeeds, 'program' | 'machine'> & { readonly machine: Machine; readonly shellPath: () => string | null; readonly workspace: Pick<Workspace, 'isTrusted' | 'onDidChangeTrust'> }): Plugin {
-  const { machine, shellPath, workspace } = needs
+export function persistentShell(needs: Omit<PersistentShellNeeds, 'program' | 'machine' | 'dialect'> & { readonly machine: Machine; readonly shellPath: () => string | null; readonly offered: () => OfferedShells; readonly workspace: Pick<Workspace, 'isTrusted' | 'onDidChangeTrust'> }): Plugin {
+  const { machine, shellPath, workspace, offered } = needs
   return {
     name: 'persistent-shell',
     inject: ['permissions', 'presets', 'settings', 'tools'],
     apply(ctx) {
-      const found = machine.bash
-      if (machine.platform === 'win32' || found === null) return
-      const shells = createPersistentShells({ ...needs, program: () => shellPath() ?? found })
       const layer: Context = ctx.scoped(ctx.presets.scopeOf(PRESET))
       const scope = ctx.presets.scopeOf(PRESET)
-      let undo: readonly Undo[] = []
+      const shells = [persistentBash, persistentPwsh].flatMap((dialect) => {
+        const program = () => programOf(dialect.name, shellPath(), machine[dialect.name])
+        const first = program()
+        if (first === null || !isOffered(dialect.name, offered(), machine.platform)) return []
+        return [{ name: dialect.name, ...createPersistentShells({ ...needs, dialect, program: () => program() ?? first }) }]
+      })
+      const undo = new Map<string, readonly Undo[]>()
       const update = () => {
-        const isOffered = workspace.isTrusted() && !ctx.settings.get(settings.toolsDisabled).includes('bash')
-        if (isOffered === undo.length > 0) return
-        for (const one of undo) one()
-        undo = !isOffered
-          ? []
-          : [
-              layer.tools.register(shells.tool),
-              ctx.permissions.declare(
-                'bash',
-                (args, agent) => {
-                  const state = shells.stateOf(agent)
-                  // What goes to a program that waits is no line of the shell.
-                  if (state?.isWaiting === true) return { kind: 'unknown' }
-                  return { kind: 'shell', shell: 'bash', command: typeof args['command'] === 'string' ? args['command'] : '', workdir: state?.folder ?? null }
-                },
-                scope,
-              ),
-            ]
+        for (const { name, tool, stateOf } of shells) {
+          const isThere = workspace.isTrusted() && !ctx.settings.get(settings.toolsDisabled).includes(name)
+          if (isThere === undo.has(name)) continue
+          for (const one of undo.get(name) ?? []) one()
+          undo.delete(name)
+          if (!isThere) continue
+          undo.set(name, [
+            layer.tools.register(tool),
+            ctx.permissions.declare(
+              name,
+              (args, agent) => {
+                const state = stateOf(agent)
+                // What goes to a program that waits is no line of the shell.
+                if (state?.isWaiting === true) return { kind: 'unknown' }
+                return { kind: 'shell', shell: name, command: typeof args['command'] === 'string' ? args['command'] : '', workdir: state?.folder ?? null }
+              },
+              scope,
+            ),
+          ])
+        }
       }
       update()
       ctx.effect(workspace.onDidChangeTrust(update))
@@ -57,8 +65,8 @@ export function persistentShell(needs: Omit<PersistentShellNeeds, 'program' | 'm
           if (key === settings.toolsDisabled.key) update()
         }),
       )
-      ctx.on('agent/disposing', (agent) => shells.disposeOwner(agent.id))
-      return () => shells.dispose()
+      ctx.on('agent/disposing', (agent) => Promise.all(shells.map((one) => one.disposeOwner(agent.id))).then(() => {}))
+      return () => Promise.all(shells.map((one) => one.dispose())).then(() => {})
     },
   }
 }

@@ -465,6 +465,16 @@ export const settings = {
     schema: text.nullable(),
     isRestricted: true,
   }),
+  shellOffered: setting<'auto' | 'bash' | 'pwsh' | 'both'>({
+    key: 'shell.offered',
+    fallback: 'auto',
+    scope: 'machine',
+    description: 'Which shells the model gets. `auto`: PowerShell on Windows, bash elsewhere. Two at once confuse models.',
+    expects: '"auto", "bash", "pwsh" or "both"',
+    schema: z.enum(['auto', 'bash', 'pwsh', 'both']),
+    applies: 'restart',
+    isRestricted: true,
+  }),
   shellTimeoutMs: setting({
     key: 'shell.timeoutMs',
     fallback: 120_000,

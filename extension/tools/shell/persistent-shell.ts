@@ -2,7 +2,8 @@ import type { SpillFile } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import { TerminalError, type TerminalHost, type TerminalProcess } from '../../capabilities/terminal.ts'
 import { MESSAGE_SEQUENCE } from '../../capabilities/terminal-screen.ts'
-import { commandLines, initialLine, MarkedOutput } from './persistent-line.ts'
+import type { PersistentDialect } from './persistent-dialect.ts'
+import { MarkedOutput } from './persistent-line.ts'
 import { PersistentOutput } from './persistent-output.ts'
 import { ShellError, stopped } from './shell-error.ts'
 
@@ -19,6 +20,7 @@ const INFER_AFTER_MS = 3_000
 export interface PersistentShellParts {
   readonly terminals: TerminalHost
   readonly clock: Clock
+  readonly dialect: PersistentDialect
   readonly program: () => string
   readonly cwd: string
   readonly env: Readonly<Record<string, string | null>>
@@ -96,7 +98,7 @@ export class PersistentShell {
         const nonce = this.#parts.newNonce()
         running = { marked: new MarkedOutput(nonce), output: new PersistentOutput(this.#parts.openSpill), end: undefined }
         this.#listen(running, onText)
-        await live.process.write(commandLines(nonce, command))
+        await live.process.write(this.#parts.dialect.commandKeys(nonce, command))
       } else {
         running.output = new PersistentOutput(this.#parts.openSpill)
         this.#listen(running, onText)
@@ -164,7 +166,7 @@ export class PersistentShell {
   }
 
   async #start(): Promise<Live> {
-    const { terminals, clock, program, cwd, env, newNonce } = this.#parts
+    const { terminals, clock, dialect, program, cwd, env, newNonce } = this.#parts
     const nonce = newNonce()
     const ready = `\u001b]${MESSAGE_SEQUENCE};${nonce};ready\u0007`
     const decoder = new TextDecoder()
@@ -172,7 +174,7 @@ export class PersistentShell {
     this.#hear = (text) => void (seen = (seen + text).slice(-4_000))
     const process = await terminals.open({
       command: program(),
-      args: ['--noprofile', '--norc', '--noediting', '-i'],
+      args: dialect.startArguments(nonce),
       cwd,
       env,
       size: { columns: 160, rows: 40 },
@@ -187,7 +189,8 @@ export class PersistentShell {
       this.#wake()
     })
     this.#live = live
-    await process.write(initialLine(nonce))
+    const keys = dialect.initialKeys(nonce)
+    if (keys !== '') await process.write(keys)
     const deadline = clock.monotonicMs() + INIT_DEADLINE_MS
     while (!seen.includes(ready)) {
       if (live.exit !== undefined || clock.monotonicMs() > deadline) throw new ShellError('SHELL_FAILED', `${program()} did not start as a shell at a terminal. Check the setting bosun.shell.path.`, null)

@@ -7,13 +7,14 @@ import { defineTool } from '../../core/tools/define-tool.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
 import { refuseEscalation, sessionFolder } from '../session-folder.ts'
+import type { PersistentDialect } from './persistent-dialect.ts'
 import { PERSISTENT_DEADLINE_MS, PersistentShell, type PersistentEnd } from './persistent-shell.ts'
-import { bashDialect } from './shell-dialect.ts'
 
 export interface PersistentShellNeeds {
   readonly terminals: TerminalHost
   readonly blobs: Pick<BlobStore, 'openSpill'>
   readonly clock: Clock
+  readonly dialect: PersistentDialect
   readonly machine: Pick<Machine, 'randomId'>
   /** Read when a shell starts. */
   readonly program: () => string
@@ -30,18 +31,18 @@ export interface PersistentShells {
   dispose(): Promise<void>
 }
 
-/** `bash` of the minimal preset: one shell an agent that stays from call to call. Source: capability specification 3. */
-export function createPersistentShells({ terminals, blobs, clock, machine, program, timeoutMs = PERSISTENT_DEADLINE_MS }: PersistentShellNeeds): PersistentShells {
+/** `bash` or `pwsh` of the minimal preset: one shell an agent that stays from call to call. Source: capability specification 3. */
+export function createPersistentShells({ terminals, blobs, clock, dialect, machine, program, timeoutMs = PERSISTENT_DEADLINE_MS }: PersistentShellNeeds): PersistentShells {
   const shells = new Map<string, PersistentShell>()
   const byScope = new WeakMap<ScopeKey, PersistentShell>()
   const shellOf = ({ id: agentId, scope }: Pick<Agent, 'id' | 'scope'>, cwd: string) => {
     const found = shells.get(agentId)
     if (found) return found
     const made = new PersistentShell({
-      terminals, clock, program, cwd,
-      env: { ...bashDialect.env, HISTFILE: null, BOSUN_SHELL: '1', BOSUN_SESSION_ID: agentId },
+      terminals, clock, dialect, program, cwd,
+      env: { ...dialect.env, HISTFILE: null, BOSUN_SHELL: '1', BOSUN_SESSION_ID: agentId },
       newNonce: () => machine.randomId(),
-      openSpill: () => blobs.openSpill(agentId, 'bash-output.log'),
+      openSpill: () => blobs.openSpill(agentId, `${dialect.name}-output.log`),
     })
     shells.set(agentId, made)
     byScope.set(scope, made)
@@ -57,10 +58,8 @@ export function createPersistentShells({ terminals, blobs, clock, machine, progr
     disposeOwner,
     dispose: () => Promise.all([...shells.keys()].map(disposeOwner)).then(() => {}),
     tool: defineTool({
-      name: 'bash',
-      description:
-        'Run a command in your shell. It is one bash at a terminal that stays: the folder, variables, functions and background programs are kept between calls. ' +
-        'A command that waits for input returns what it has shown, and the next command is typed to it. Of long output you get both ends and the path of all of it.',
+      name: dialect.name,
+      description: dialect.description,
       parameters: { command: { type: 'string', required: true } },
       output: { schema: { type: 'string' }, render: (_args, text) => [{ type: 'text', text }] },
       async execute({ command }, exec) {
@@ -68,7 +67,7 @@ export function createPersistentShells({ terminals, blobs, clock, machine, progr
         if (command.includes('\0')) throw new ToolError('INVALID_ARGS', 'command holds a NUL character, which no shell can take. Leave it out.')
         refuseEscalation(exec)
         const cwd = sessionFolder(exec)
-        if (exec.agent === undefined) throw new ToolError('INVALID_ARGS', 'bash keeps a shell for a session, and this call has none.')
+        if (exec.agent === undefined) throw new ToolError('INVALID_ARGS', `${dialect.name} keeps a shell for a session, and this call has none.`)
         return render(await shellOf(exec.agent, cwd).run(command, { timeoutMs, signal: exec.signal, onText: (text) => exec.progress(text) }))
       },
       presentCall: ({ command }) => ({ card: 'terminal', title: command }),

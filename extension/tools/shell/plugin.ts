@@ -7,7 +7,7 @@ import type { Plugin } from '../../core/kernel/plugin.ts'
 import type {} from '../../core/prompt/system-prompt.ts'
 import type {} from '../../core/tools/service.ts'
 import type {} from '../../features/jobs/service.ts'
-import { bashDialect, pwshDialect } from './shell-dialect.ts'
+import { bashDialect, programOf, pwshDialect } from './shell-dialect.ts'
 import { createShellTool } from './shell-tool.ts'
 
 export interface ShellToolsNeeds {
@@ -19,30 +19,37 @@ export interface ShellToolsNeeds {
   /** The person's own choice of program; null: the machine's. */
   readonly shellPath: () => string | null
   readonly timeoutMs: () => number
+  /** Which shells a model gets; `auto`: that of the system. Read once. */
+  readonly offered: () => OfferedShells
 }
 
+export type OfferedShells = 'auto' | 'bash' | 'pwsh' | 'both'
+
 /**
- * Registers the shell of this machine: `pwsh` on Windows, `bash` elsewhere, and only where there is one.
+ * Registers the shell of this machine: `pwsh` on Windows, `bash` elsewhere, or those the person chose, and only where there is one.
  * With `jobs` it offers `run_in_background`.
  */
-export function shellTools({ machine, shellPath, timeoutMs, ...needs }: ShellToolsNeeds): Plugin {
-  const dialect = machine.platform === 'win32' ? pwshDialect : bashDialect
-  const found = machine.platform === 'win32' ? machine.pwsh : machine.bash
+export function shellTools({ machine, shellPath, timeoutMs, offered, ...needs }: ShellToolsNeeds): Plugin {
   return {
     name: 'tools-shell',
     inject: ['tools', 'jobs', 'systemPrompt'],
     apply(ctx) {
-      const program = shellPath() ?? found
-      if (program === null) return
-      ctx.tools.register(
-        createShellTool(dialect, { ...needs, jobs: ctx.jobs, program: () => shellPath() ?? program, defaultTimeoutMs: timeoutMs }),
-      )
-      ctx.systemPrompt.section({
-        name: 'shell',
-        order: 105,
-        tools: [dialect.name],
-        text: `A ${dialect.name} result that ends without an [exit code: …], [killed …] or [timed out …] line means success; check for one before you go on.`,
-      })
+      for (const dialect of [bashDialect, pwshDialect].filter(({ name }) => isOffered(name, offered(), machine.platform))) {
+        const program = () => programOf(dialect.name, shellPath(), machine[dialect.name])
+        const first = program()
+        if (first === null) continue
+        ctx.tools.register(createShellTool(dialect, { ...needs, jobs: ctx.jobs, program: () => program() ?? first, defaultTimeoutMs: timeoutMs }))
+        ctx.systemPrompt.section({
+          name: dialect.name === 'bash' ? 'shell' : 'shell-pwsh',
+          order: 105,
+          tools: [dialect.name],
+          text: `A ${dialect.name} result that ends without an [exit code: …], [killed …] or [timed out …] line means success; check for one before you go on.`,
+        })
+      }
     },
   }
 }
+
+/** Two shells confuse models, so there is one unless the person wants both. */
+export const isOffered = (name: 'bash' | 'pwsh', choice: OfferedShells, platform: Machine['platform']): boolean =>
+  choice === 'both' || choice === name || (choice === 'auto' && (platform === 'win32') === (name === 'pwsh'))

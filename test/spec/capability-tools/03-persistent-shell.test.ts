@@ -7,6 +7,7 @@ import { createDirectTerminals, terminalProblem } from '../../../extension/platf
 import { MAX_OUTPUT_CHARS } from '../../../extension/tools/shell/persistent-output.ts'
 import { PersistentShell } from '../../../extension/tools/shell/persistent-shell.ts'
 import { isRunning, until } from '../../contract/process-runner.suite.ts'
+import { persistentBash } from '../../../extension/tools/shell/persistent-dialect.ts'
 import { createMemoryBlobStore } from '../../support/memory-blob-store.ts'
 import { realClock } from '../../support/real-clock.ts'
 import { outcomeOf } from '../../support/tool-bench.ts'
@@ -174,7 +175,7 @@ describe.skipIf(cannotRun)('a persistent shell', () => {
   const blobs = createMemoryBlobStore()
   let ids = 0
   const shell = (program = '/bin/bash') =>
-    new PersistentShell({ terminals, clock: realClock, program: () => program, cwd: '/', env: { TERM: 'dumb' }, newNonce: () => `n${++ids}`, openSpill: () => blobs.openSpill('s', 'x') })
+    new PersistentShell({ terminals, clock: realClock, dialect: persistentBash, program: () => program, cwd: '/', env: { TERM: 'dumb' }, newNonce: () => `n${++ids}`, openSpill: () => blobs.openSpill('s', 'x') })
   const run = (one: PersistentShell, command: string, timeoutMs = 60_000) => one.run(command, { timeoutMs, signal: new AbortController().signal, onText: () => {} })
 
   it('at its deadline gives what came, and is fresh afterwards', async () => {

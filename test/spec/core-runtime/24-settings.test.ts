@@ -136,6 +136,7 @@ describe('24.2 the settings', () => {
     ['tools.maxInlineBytes', 50_000, 'window'],
     ['tools.repeatReminder.thresholds', [3, 5, 8], 'window'],
     ['shell.path', null, 'machine'],
+    ['shell.offered', 'auto', 'machine'],
     ['permissions.defaultPreset', 'workspace-write', 'machine'],
     ['permissions.rules', [], 'window'],
     ['compaction.auto', true, 'window'],

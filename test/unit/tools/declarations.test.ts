@@ -30,7 +30,7 @@ const bench = async () => {
   made.ctx.provide('skills', {} as Skills)
   await made.mount(fileTools({ files, blobs }))
   await made.mount(searchTools({ files, blobs, search: {} as Search, workspace: { folders: () => [] }, logger: made.logger }))
-  await made.mount(shellTools({ files, blobs, clock, processes: {} as ProcessRunner, machine: createFakeMachine(), shellPath: () => null, timeoutMs: () => 1 }))
+  await made.mount(shellTools({ files, blobs, clock, processes: {} as ProcessRunner, machine: createFakeMachine(), shellPath: () => null, timeoutMs: () => 1, offered: () => 'auto' }))
   await made.mount(jobTools)
   await made.mount(todoTools({ allowParallelInProgress: true }))
   await made.mount(questionTools)

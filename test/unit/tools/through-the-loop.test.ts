@@ -45,7 +45,7 @@ const start = (answers: readonly ScriptedAnswer[], store?: MemoryEventStore): Lo
       todoPlugin,
       jobsPlugin({ clock: realClock, logger, machine, processes: runner }),
       fileTools({ files, blobs }),
-      shellTools({ processes: runner, files, blobs, clock: realClock, machine, shellPath: () => null, timeoutMs: () => 10_000 }),
+      shellTools({ processes: runner, files, blobs, clock: realClock, machine, shellPath: () => null, timeoutMs: () => 10_000, offered: () => 'auto' }),
       todoTools({ allowParallelInProgress: true }),
     ])
       ctx.plugin(plugin)

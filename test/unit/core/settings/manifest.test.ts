@@ -34,6 +34,7 @@ describe('the settings in the manifest', () => {
       'bosun.prompt.persona',
       'bosun.tools.maxInlineBytes',
       'bosun.shell.path',
+      'bosun.shell.offered',
       'bosun.shell.timeoutMs',
       ...['searchProvider', 'providers', 'fetchEnabled', 'allowedPrivateHosts'].map((name) => `bosun.tools.web.${name}`),
       'bosun.permissions.defaultPreset',

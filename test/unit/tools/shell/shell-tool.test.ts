@@ -9,7 +9,7 @@ import { jobsPlugin } from '../../../../extension/features/jobs/plugin.ts'
 import { createDirectRunner, type DirectRunner } from '../../../../extension/platform/node/direct-runner.ts'
 import { shellTools, type ShellToolsNeeds } from '../../../../extension/tools/shell/plugin.ts'
 import { createShellTool } from '../../../../extension/tools/shell/shell-tool.ts'
-import { bashDialect, pwshDialect } from '../../../../extension/tools/shell/shell-dialect.ts'
+import { bashDialect } from '../../../../extension/tools/shell/shell-dialect.ts'
 import { createFakeAgent } from '../../../support/fake-agent.ts'
 import { createFakeMachine } from '../../../support/fake-machine.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
@@ -49,7 +49,7 @@ const bench = async (over: Partial<ShellToolsNeeds> = {}) => {
   const clock = over.clock ?? realClock
   await made.mount(jobsPlugin({ clock, logger: made.logger, machine: createFakeMachine(), processes: runner }))
   const fiber = await made.mount(
-    shellTools({ processes: runner, files, blobs, clock, machine: createFakeMachine(), shellPath: () => null, timeoutMs: () => 120_000, ...over }),
+    shellTools({ processes: runner, files, blobs, clock, machine: createFakeMachine(), shellPath: () => null, timeoutMs: () => 120_000, offered: () => 'auto', ...over }),
   )
   await made.mount(jobTools)
   undo.push(() => made.kernel.dispose())
@@ -323,20 +323,5 @@ describe('the shell of the machine', () => {
     expect(promptSections.map(({ order }) => order)).toContain(105)
     await fiber.dispose()
     expect([ctx.tools.get('bash'), promptSections.some(({ order }) => order === 105)]).toEqual([undefined, false])
-  })
-})
-
-describe('pwsh', () => {
-  it('gets one argument: UTF-8 first, the command, then the native code of a failed end', () =>
-    expect(pwshDialect.argumentsFor('param($a); git status')).toEqual([
-      '-NoLogo',
-      '-NoProfile',
-      '-NonInteractive',
-      '-Command',
-      '[Console]::OutputEncoding = $OutputEncoding = [System.Text.UTF8Encoding]::new($false)\nparam($a); git status\nif (-not $?) { if ($LASTEXITCODE) { exit $LASTEXITCODE }; exit 1 }',
-    ]))
-  it('has no TERM, and says what is different', () => {
-    expect(pwshDialect.env).toEqual({ NO_COLOR: '1', PAGER: 'cat', GIT_PAGER: 'cat' })
-    expect(pwshDialect.description).toMatch(/param.*never a signal/s)
   })
 })
