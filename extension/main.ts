@@ -14,7 +14,7 @@ let stop: () => Promise<void> = async () => {}
 export function activate(context: vscode.ExtensionContext): void {
   const output = vscode.window.createOutputChannel('Bosun', { log: true })
   const logger = createVscodeLogger(output)
-  const kept = new KeptFiles()
+  const kept = new KeptFiles(async (name) => (await start()).chat.redraw(name))
   let running: Promise<RunningEditor> | null = null
   const onError = (error: unknown) => {
     logger.error('Bosun could not start.', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })

@@ -8,6 +8,7 @@ import type { Session } from '../core/session/session.ts'
 import { fileChangesFrom, type FileChange } from '../core/tools/file-changes.ts'
 import type { FileDiff, FileLocation } from '../protocol/cards.ts'
 import type { ToolRow } from '../protocol/view-state.ts'
+import { keptNames } from './kept-names.ts'
 import type { Transcript } from './transcript.ts'
 
 /** The conversation that a page shows. */
@@ -47,14 +48,17 @@ export class Artifacts {
     const diffs = diffsOf(rowOf(shown, callId)).filter((diff) => path === undefined || diff.path === path)
     const first = diffs[0]
     if (first === undefined) return l10n.t('This call has no change to show.')
+    const file = nameOf(first.path)
     const regions = diffs.filter((diff) => diff.path === first.path)
-    await editor.openDiff({
-      title: l10n.t('{file} (as asked)', { file: nameOf(first.path) }),
-      path: first.path,
-      before: { name: `${callId}/before/${nameOf(first.path)}`, text: joined(regions, ({ oldText }) => oldText ?? '') },
-      after: { name: `${callId}/after/${nameOf(first.path)}`, text: joined(regions, ({ newText }) => newText) },
-    })
+    const side = (which: 'before' | 'after'): VirtualText => ({ name: keptNames.asked({ session: shown.session.id, callId }, which, file), text: sideOf(regions, which) })
+    await editor.openDiff({ title: l10n.t('{file} (as asked)', { file }), path: first.path, before: side('before'), after: side('after') })
     return null
+  }
+
+  /** One side of what a call asked to change in the file of that name; null when the session does not hold it. */
+  askedText(shown: ShownSession, callId: string, { file, side }: { readonly file: string; readonly side: 'before' | 'after' }): string | null {
+    const diffs = diffsOf(rowOf(shown, callId)).filter(({ path }) => nameOf(path) === file)
+    return diffs.length === 0 ? null : sideOf(diffs.filter(({ path }) => path === diffs[0]?.path), side)
   }
 
   /** The whole output of a call, as the model got it. */
@@ -66,10 +70,15 @@ export class Artifacts {
       const problem = await editor.openLocation({ path: row.result.logPath }, shown.session.header.cwd ?? '')
       if (problem === null) return null
     }
-    const content = resultOf(shown, callId)?.data.message.content[0].content
-    const text = content?.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n') ?? row.progress
-    await editor.openText({ name: `${callId}/${row.tool}.txt`, text: stripAnsi(text) })
+    await editor.openText({ name: keptNames.output(shown.session.id, callId, row.tool), text: this.outputText(shown, callId) ?? '' })
     return null
+  }
+
+  /** What a call gave so far; null when the session does not hold it. */
+  outputText(shown: ShownSession, callId: string): string | null {
+    const content = resultOf(shown, callId)?.data.message.content[0].content
+    const text = content?.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n') ?? rowOf(shown, callId)?.progress
+    return text === undefined ? null : stripAnsi(text)
   }
 
   /** Everything one turn changed, each file from its first text before the turn to now. */
@@ -97,7 +106,7 @@ export class Artifacts {
     const bytes = await this.attachment(session, attachmentId)
     const kind = bytes === null ? null : imageTypeOf(bytes)
     if (bytes === null || kind === null) return this.#parts.l10n.t('This image is not kept any more.')
-    await this.#parts.editor.openBytes({ name: `${attachmentId.replace('sha256:', '').slice(0, 12)}.${kind.extension}`, bytes })
+    await this.#parts.editor.openBytes({ name: keptNames.image(session.id, attachmentId.replace('sha256:', ''), kind.extension), bytes })
     return null
   }
 
@@ -112,9 +121,12 @@ export class Artifacts {
   }
 
   /** The log of the session as it stands on the disk, one event a line. */
-  async openLog({ session }: ShownSession): Promise<void> {
-    const lines = [session.header, ...session.events()].map((line) => JSON.stringify(line))
-    await this.#parts.editor.openText({ name: `${session.id}/events.jsonl`, text: `${lines.join('\n')}\n` })
+  async openLog(shown: ShownSession): Promise<void> {
+    await this.#parts.editor.openText({ name: keptNames.log(shown.session.id), text: this.logText(shown) })
+  }
+
+  logText({ session }: ShownSession): string {
+    return [session.header, ...session.events()].map((line) => `${JSON.stringify(line)}\n`).join('')
   }
 
   /** Only what a browser or mail program opens; the editor itself asks before it opens an unknown host. */
@@ -128,7 +140,7 @@ export class Artifacts {
   }
 
   async #before({ session }: ShownSession, change: FileChange, callId: string): Promise<VirtualText> {
-    const name = `${callId}/${nameOf(change.path)}`
+    const name = keptNames.before({ session: session.id, callId, digest: change.before }, nameOf(change.path))
     if (change.before === null) return { name, text: '' }
     const bytes = await this.#parts.blobs.getBeforeImage(session.id, change.before)
     return { name, text: decodeText(bytes)?.text ?? '' }
@@ -167,7 +179,7 @@ function diffsOf(row: ToolRow | undefined): readonly FileDiff[] {
   return row?.call?.card === 'diff' ? row.call.diffs : []
 }
 
-const joined = (diffs: readonly FileDiff[], side: (diff: FileDiff) => string) => diffs.map(side).join('\n')
+const sideOf = (diffs: readonly FileDiff[], side: 'before' | 'after') => diffs.map(({ oldText, newText }) => (side === 'before' ? (oldText ?? '') : newText)).join('\n')
 
 const nameOf = (path: string) => path.split(/[\\/]/).at(-1) ?? path
 

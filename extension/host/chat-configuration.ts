@@ -1,6 +1,8 @@
+import type { Session } from '../core/session/session.ts'
 import type { ChatState } from './chat-state.ts'
 import { createHookReview } from './hook-review.ts'
 import { instructionDocument } from './instruction-document.ts'
+import { keptNames } from './kept-names.ts'
 import { skillDocument } from './skill-document.ts'
 
 /** What the folder brings along for the agent: instruction files and skills to look at, commands that wait for consent. */
@@ -16,30 +18,33 @@ export class ChatConfiguration {
 
   /** The instruction files of the conversation on screen, or of the one that would begin now. */
   async showInstructions(): Promise<void> {
-    const { l10n } = this.#chat.world
-    const report = await this.#chat.services.instructions.report(this.#place())
-    await this.#showPage('instructions', l10n.t('Instruction files'), instructionDocument(report, l10n))
+    await this.#showPage('instructions', this.#chat.world.l10n.t('Instruction files'))
   }
 
   /** The skills of the same. */
   async showSkills(): Promise<void> {
-    const { l10n } = this.#chat.world
-    const report = await this.#chat.services.skills.report(this.#place())
-    await this.#showPage('skills', l10n.t('Skills'), skillDocument(report, l10n))
+    await this.#showPage('skills', this.#chat.world.l10n.t('Skills'))
   }
 
-  #place() {
-    const session = this.#chat.shown?.session
-    return session === undefined ? { cwd: this.#chat.world.workspace.folders()[0]?.path ?? '' } : { session }
+  async #showPage(kind: 'instructions' | 'skills', title: string): Promise<void> {
+    const session = this.#chat.shown?.session ?? null
+    await this.#chat.world.editor.openText({ name: keptNames.page(kind, session?.id ?? null, title), text: await this.sessionPage(kind, session), language: 'markdown' })
   }
 
-  async #showPage(kind: string, title: string, text: string): Promise<void> {
-    await this.#chat.world.editor.openText({ name: `${kind}/${this.#chat.shown?.session.id ?? 'new'}/${title}.md`, text, language: 'markdown' })
+  /** What is told to the model of a session, or null: of one that would begin now. */
+  async sessionPage(kind: 'instructions' | 'skills', session: Session | null): Promise<string> {
+    const { l10n, workspace } = this.#chat.world
+    const { instructions, skills } = this.#chat.services
+    const place = session === null ? { cwd: workspace.folders()[0]?.path ?? '' } : { session }
+    return kind === 'skills' ? skillDocument(await skills.report(place), l10n) : instructionDocument(await instructions.report(place), l10n)
   }
 
   async reviewHooks(): Promise<void> {
-    const cwd = this.#chat.shown?.session.header.cwd ?? this.#chat.world.workspace.folders()[0]?.path ?? ''
-    if (await this.#hookReview.review(cwd)) this.#chat.notices.close('hooks')
+    if (await this.#hookReview.review(this.#chat.cwd() ?? '')) this.#chat.notices.close('hooks')
+  }
+
+  async hooksPage(): Promise<string> {
+    return await this.#hookReview.page(this.#chat.cwd() ?? '')
   }
 
   /** Commands that the person has not seen wait; the talk goes on without them. */

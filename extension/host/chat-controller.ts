@@ -163,6 +163,11 @@ export class ChatController {
     if (this.#chat.shown?.session.id === sessionId && !this.#chat.isDisposed) this.#rooms.opening.showNothing().catch((error: unknown) => this.#chat.tellFailure(error))
   }
 
+  /** The content of an editor that outlived what was kept for it. Errors: `Error` in words for the person. */
+  async redraw(name: string): Promise<string | Uint8Array> {
+    return await this.#rooms.pages.draw(name)
+  }
+
   /** A command of the palette, the status bar, a key or a menu; `paths`: what the menu was opened on. */
   async run(command: ChatCommand, paths: readonly string[] = []): Promise<void> {
     try {

@@ -8,6 +8,7 @@ import { ComposerAttachments } from './composer-attachments.ts'
 import { ComposerState } from './composer-state.ts'
 import { tasksView } from './docks.ts'
 import { DraftAttachments } from './draft-attachments.ts'
+import { KeptPages } from './kept-pages.ts'
 import { ModeChoices } from './mode-choices.ts'
 import { ModelSettings } from './model-settings.ts'
 import { PageWords } from './page-words.ts'
@@ -28,6 +29,7 @@ export class ChatRooms {
   readonly waiting: WaitingRequests
   readonly turnEnds: TurnEnds
   readonly configuration: ChatConfiguration
+  readonly pages: KeptPages
   readonly head: SessionHead
   readonly models: ModelSettings
   readonly modes: ModeChoices
@@ -60,6 +62,7 @@ export class ChatRooms {
     this.waiting = new WaitingRequests(chat)
     this.turnEnds = new TurnEnds(chat)
     this.configuration = new ChatConfiguration(chat)
+    this.pages = new KeptPages({ chat, artifacts: this.artifacts, configuration: this.configuration })
     this.head = new SessionHead(chat)
     this.models = new ModelSettings(chat)
     this.modes = new ModeChoices(chat)

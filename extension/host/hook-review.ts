@@ -1,6 +1,7 @@
 import type { Editor } from '../capabilities/editor.ts'
 import type { Localization } from '../capabilities/localization.ts'
 import type { HookReport, Hooks } from '../features/hooks/service.ts'
+import { keptNames } from './kept-names.ts'
 import { plainCell, tableRow } from './markdown-table.ts'
 
 interface Parts {
@@ -15,7 +16,7 @@ export function createHookReview({ hooks, editor, l10n }: Parts) {
     /** Show every command and ask once for those that wait. True when they may run now. */
     async review(cwd: string): Promise<boolean> {
       const report = await hooks.report(cwd)
-      await editor.openText({ name: `hooks/${l10n.t('Hooks')}.md`, text: hookDocument(report, l10n), language: 'markdown' })
+      await editor.openText({ name: keptNames.hooks(l10n.t('Hooks')), text: hookDocument(report, l10n), language: 'markdown' })
       const waiting = report.files.filter(({ state }) => state === 'waits')
       if (waiting.length === 0) return false
       const count = waiting.reduce((sum, file) => sum + file.hooks.length, 0)
@@ -27,6 +28,9 @@ export function createHookReview({ hooks, editor, l10n }: Parts) {
       if (isSure) await hooks.allow(waiting)
       return isSure
     },
+
+    /** The same page without a question. */
+    page: async (cwd: string): Promise<string> => hookDocument(await hooks.report(cwd), l10n),
   }
 }
 

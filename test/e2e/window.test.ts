@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { withWorkbench } from '../support/workbench.ts'
 
@@ -22,4 +24,17 @@ test('the window opens a file of the workspace, and survives a reload and the de
 test('a folder nobody has trusted opens in Restricted Mode', () =>
   withWorkbench({ withWorkspaceTrust: true, isEmpty: true, files: { 'a.txt': 'a' } }, async ({ page }) => {
     await page.getByRole('button', { name: /^Restricted Mode/ }).waitFor()
+  }))
+
+test('a page of Bosun that stands open is drawn again after a reload, from what the folder holds then', () =>
+  withWorkbench({ files: { '.claude/settings.json': '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo first"}]}]}}' } }, async (workbench) => {
+    const { page, folder } = workbench
+    const line = (text: string) => page.locator('.monaco-editor .view-line').filter({ hasText: text })
+    await workbench.runCommand('Bosun: Review Hooks…')
+    // Nothing is let run: the page is what counts.
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await line('echo first').waitFor()
+    await writeFile(join(folder, '.claude/settings.json'), '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo second"}]}]}}')
+    await workbench.reload()
+    await line('echo second').waitFor()
   }))

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict'
 import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +26,12 @@ describe('what the chat opens in the editor', () => {
   let files: EditorFileSystem
   let editor: VscodeEditor
   // The extension under test serves its own scheme itself.
-  const kept = new KeptFiles('bosun-kept-test')
+  const redrawn: string[] = []
+  const kept = new KeptFiles(async (name) => {
+    redrawn.push(name)
+    if (name.startsWith('lost/')) throw new Error('It is lost.')
+    return `drawn again: ${name}`
+  }, 'bosun-kept-test')
   const registration = kept.register()
 
   before(async () => {
@@ -80,6 +85,15 @@ describe('what the chat opens in the editor', () => {
     equal(shown?.document.lineCount, 1001)
     await vscode.commands.executeCommand('type', { text: 'x' })
     deepEqual([shown?.document.lineAt(0).text, shown?.document.isDirty], ['line', false])
+  })
+
+  it('an output that is not kept any more, drawn again and once', async () => {
+    const uri = vscode.Uri.from({ scheme: 'bosun-kept-test', path: '/output/s1/c1/bash.txt' })
+    const [document, stat] = await Promise.all([vscode.workspace.openTextDocument(uri), vscode.workspace.fs.stat(uri)])
+    equal(document.getText(), 'drawn again: output/s1/c1/bash.txt')
+    deepEqual([stat.size, redrawn], [document.getText().length, ['output/s1/c1/bash.txt']])
+    const lost = vscode.Uri.from({ scheme: 'bosun-kept-test', path: '/lost/a.png' })
+    await rejects(Promise.resolve(vscode.workspace.fs.readFile(lost)), /It is lost\./)
   })
 
   it('a pick list that begins at the current choice, and null when it is left', async () => {

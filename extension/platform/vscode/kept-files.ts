@@ -3,17 +3,23 @@ import * as vscode from 'vscode'
 /** Scheme of texts and images that Bosun shows in editors and that are no files: what stood before a change, long output, attachments. */
 export const KEPT_SCHEME = 'bosun'
 
-/** Contents kept for open editors; the oldest go first, their editors then say that they are gone. */
+/** Contents kept for open editors; the oldest go first and are drawn again when they are asked for. */
 const MAX_KEPT = 300
 
-/** Read-only contents by name, shown in native editors like files. Nothing of it is on a disk; the session's log can make it again. */
+/**
+ * Read-only contents by name, shown in native editors like files. Nothing of it is on a disk: an editor that the window brought back
+ * after it was loaded again, or whose content was let go, has it drawn again by `redraw`, which throws words for the person where it cannot.
+ */
 export class KeptFiles implements vscode.FileSystemProvider {
-  readonly #contents = new Map<string, { readonly bytes: Uint8Array; readonly time: number }>()
+  readonly #contents = new Map<string, Kept>()
   readonly #changes = new vscode.EventEmitter<vscode.FileChangeEvent[]>()
   readonly onDidChangeFile = this.#changes.event
+  readonly #redraw: (name: string) => Promise<string | Uint8Array>
+  readonly #drawing = new Map<string, Promise<Kept>>()
   readonly #scheme: string
 
-  constructor(scheme = KEPT_SCHEME) {
+  constructor(redraw: (name: string) => Promise<string | Uint8Array>, scheme = KEPT_SCHEME) {
+    this.#redraw = redraw
     this.#scheme = scheme
   }
 
@@ -27,29 +33,34 @@ export class KeptFiles implements vscode.FileSystemProvider {
   /** Keep the content under its name and give its address. The same name with other content updates its editors. */
   keep(name: string, content: string | Uint8Array): vscode.Uri {
     const uri = vscode.Uri.from({ scheme: this.#scheme, path: `/${name.replaceAll(/[?#\\]/g, '_')}` })
-    const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
     const known = this.#contents.get(uri.path)
-    this.#contents.delete(uri.path)
-    this.#contents.set(uri.path, { bytes, time: Date.now() })
+    const { bytes } = this.#put(uri.path, content)
     if (known !== undefined && Buffer.compare(known.bytes, bytes) !== 0) this.#changes.fire([{ type: vscode.FileChangeType.Changed, uri }])
+    return uri
+  }
+
+  #put(path: string, content: string | Uint8Array): Kept {
+    const kept = { bytes: typeof content === 'string' ? new TextEncoder().encode(content) : content, time: Date.now() }
+    this.#contents.delete(path)
+    this.#contents.set(path, kept)
     for (const oldest of this.#contents.keys()) {
       if (this.#contents.size <= MAX_KEPT) break
       this.#contents.delete(oldest)
     }
-    return uri
+    return kept
   }
 
   watch(): vscode.Disposable {
     return new vscode.Disposable(() => {})
   }
 
-  stat(uri: vscode.Uri): vscode.FileStat {
-    const { bytes, time } = this.#known(uri)
+  async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
+    const { bytes, time } = await this.#known(uri)
     return { type: vscode.FileType.File, ctime: time, mtime: time, size: bytes.length, permissions: vscode.FilePermission.Readonly }
   }
 
-  readFile(uri: vscode.Uri): Uint8Array {
-    return this.#known(uri).bytes
+  async readFile(uri: vscode.Uri): Promise<Uint8Array> {
+    return (await this.#known(uri)).bytes
   }
 
   readDirectory(): [string, vscode.FileType][] {
@@ -72,9 +83,31 @@ export class KeptFiles implements vscode.FileSystemProvider {
     throw vscode.FileSystemError.NoPermissions(uri)
   }
 
-  #known(uri: vscode.Uri) {
+  async #known(uri: vscode.Uri): Promise<Kept> {
     const known = this.#contents.get(uri.path)
-    if (known === undefined) throw vscode.FileSystemError.FileNotFound(uri)
-    return known
+    if (known !== undefined) return known
+    // Asked for its size and its content at once, it is drawn once.
+    const drawing = this.#drawing.get(uri.path) ?? this.#draw(uri)
+    this.#drawing.set(uri.path, drawing)
+    try {
+      return await drawing
+    } finally {
+      this.#drawing.delete(uri.path)
+    }
   }
+
+  async #draw(uri: vscode.Uri): Promise<Kept> {
+    try {
+      const content = await this.#redraw(uri.path.slice(1))
+      // Opened anew in the meantime: that is newer.
+      return this.#contents.get(uri.path) ?? this.#put(uri.path, content)
+    } catch (error) {
+      throw vscode.FileSystemError.Unavailable(error instanceof Error ? error.message : String(error))
+    }
+  }
+}
+
+interface Kept {
+  readonly bytes: Uint8Array
+  readonly time: number
 }

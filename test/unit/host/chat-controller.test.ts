@@ -559,6 +559,12 @@ describe('what the chat opens', () => {
     stepEnd(1, 1),
     turnEnd(1),
   ]
+  /** What an editor was handed, with its content. */
+  const opened = (value: unknown): readonly { readonly name: string; readonly content: unknown }[] => {
+    const { name, text, bytes, before } = value as { name?: string; text?: string; bytes?: Uint8Array; before?: { name: string; text: string } }
+    if (before !== undefined) return [{ name: before.name, content: before.text }]
+    return name === undefined ? [] : [{ name, content: bytes ?? text }]
+  }
   const open = async () => {
     const rig = await chatRig({ ...keyed, stored: { s: [] } })
     const { digest } = await rig.blobs.putBeforeImage('s', new TextEncoder().encode('old text\n'))
@@ -580,7 +586,7 @@ describe('what the chat opens', () => {
     const rig = await open()
     await rig.say({ type: 'open-diff', callId: 'c1', path: 'src/a.ts' })
     expect(rig.editor.take()).toEqual([
-      { kind: 'diff', value: { title: 'a.ts (before and now)', path: '/project/src/a.ts', before: { name: 'c1/a.ts', text: 'old text\n' } } },
+      { kind: 'diff', value: { title: 'a.ts (before and now)', path: '/project/src/a.ts', before: { name: expect.stringMatching(/^before\/s\/c1\/[0-9a-f]{64}\/a\.ts$/), text: 'old text\n' } } },
     ])
     await rig.say({ type: 'review-turn', turn: 1 })
     expect(rig.editor.take()).toMatchObject([{ kind: 'diff', value: { path: '/project/src/a.ts' } }])
@@ -589,7 +595,7 @@ describe('what the chat opens', () => {
   it('is the output as text without terminal colours', async () => {
     const rig = await open()
     await rig.say({ type: 'open-output', callId: 'c1' })
-    expect(rig.editor.take()).toEqual([{ kind: 'text', value: { name: 'c1/edit.txt', text: 'red' } }])
+    expect(rig.editor.take()).toEqual([{ kind: 'text', value: { name: 'output/s/c1/edit.txt', text: 'red' } }])
   })
 
   it('says so when nothing is kept', async () => {
@@ -611,7 +617,46 @@ describe('what the chat opens', () => {
       { type: 'image', attachmentId: 'sha256:none', uri: null, byteLength: 0 },
     ])
     await rig.say({ type: 'open-image', attachmentId })
-    expect(rig.editor.take()).toMatchObject([{ kind: 'bytes', value: { name: expect.stringMatching(/^[0-9a-f]{12}\.png$/), bytes: png } }])
+    expect(rig.editor.take()).toMatchObject([{ kind: 'bytes', value: { name: expect.stringMatching(/^image\/s\/[0-9a-f]{64}\/[0-9a-f]{12}\.png$/), bytes: png } }])
+  })
+
+  it('is drawn again from its name alone, as when the window brings its tabs back', async () => {
+    const rig = await open()
+    const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 1)
+    const { attachmentId } = await rig.blobs.putAttachment('s', png, { mediaType: 'image/png' })
+    await rig.say({ type: 'open-output', callId: 'c1' })
+    await rig.say({ type: 'open-diff', callId: 'c1', path: 'src/a.ts' })
+    await rig.say({ type: 'open-image', attachmentId })
+    await rig.say({ type: 'open-log' })
+    for (const command of ['show-skills', 'show-instructions', 'review-hooks'] as const) await rig.controller.run(command)
+    const shown = rig.editor.take().flatMap(({ value }) => opened(value))
+    expect(shown.map(({ name }) => name.split('/')[0])).toEqual(['output', 'before', 'image', 'log', 'skills', 'instructions', 'hooks'])
+    for (const { name, content } of shown) expect([name, await rig.controller.redraw(name)]).toEqual([name, content])
+    expect(await rig.controller.redraw('gone//project/a.ts')).toBe('')
+  })
+
+  it('that was asked for and never done is drawn again on both sides, whatever the model calls its call', async () => {
+    const id = 'a/b%2F?'
+    const rig = await chatRig({ ...keyed, stored: { s: [] }, presentCall: () => ({ card: 'diff', title: 'Edit', diffs: [{ path: 'src/a.ts', oldText: 'one', newText: 'two' }] }) })
+    await rig.say({ type: 'session-open', id: 's' })
+    await rig.happen('s', turnStart(1), stepStart(1, 1), answered([{ type: 'tool-call', id, name: 'edit', arguments: '{}' }]), called(id, 'edit', '{}'))
+    rig.editor.take()
+    await rig.say({ type: 'open-diff', callId: id })
+    const { before, after } = rig.editor.take()[0]!.value as Record<'before' | 'after', { name: string; text: string }>
+    expect([before.text, after.text]).toEqual(['one', 'two'])
+    for (const { name, text } of [before, after]) expect(await rig.controller.redraw(name)).toBe(text)
+  })
+
+  it('is a page that says how to open it again, where it cannot be drawn', async () => {
+    const rig = await chatRig({ ...keyed, stored: { s: [] } })
+    const cannot = 'This page was open before the window was loaded again, and cannot be drawn now.'
+    for (const name of ['output/s/c1/bash.txt', 'log/s/events.jsonl', 'skills/s/Skills.md', 'asked/s/c1/before/a.ts', `before/s/c1/${'0'.repeat(64)}/a.ts`])
+      expect([name, await rig.controller.redraw(name)]).toEqual([name, `${cannot}\n\nOpen the session “s” with “Bosun: Open Session…”, then open this again from where it stood in the chat.\n`])
+    expect(await rig.controller.redraw('output/deleted/c1/bash.txt')).toContain('Its session is not there any more.')
+    expect(await rig.controller.redraw('before/..%2F..%2Fetc/c1/passwd/a.ts')).toContain('Its session is not there any more.')
+    expect(await rig.controller.redraw('c1/bash.txt')).toContain('Open it again from where it stood in the chat.')
+    await expect(rig.controller.redraw('image/../passwd/a.png')).rejects.toThrow('not kept any more')
+    await expect(rig.controller.redraw(`image/s/${'0'.repeat(64)}/0.png`)).rejects.toThrow('The stored attachment')
   })
 
   it('is a link, but only of the web or mail', async () => {

@@ -1,3 +1,4 @@
+import type { ToolCallView } from '../../../extension/protocol/cards.ts'
 import { effectOf, ownEffects } from '../../../extension/core/policy/tool-effects.ts'
 import { noCost } from '../../../extension/core/cost/cost-projection.ts'
 import { fillIn } from '../../../extension/base/fill-in.ts'
@@ -46,6 +47,8 @@ export interface RigOptions {
   readonly stored?: Readonly<Record<string, readonly EventDraft[]>>
   /** Presets whose sessions begin with reading alone. */
   readonly readingPresets?: readonly string[]
+  /** How every tool draws its calls; absent: as their arguments. */
+  readonly presentCall?: (args: never) => ToolCallView
 }
 
 export const realModel: ModelAdapter = {
@@ -301,7 +304,7 @@ export async function chatRig(options: RigOptions = {}) {
       },
     },
     settings,
-    tools: { get: () => undefined },
+    tools: { get: () => options.presentCall && { presentCall: options.presentCall } },
     web: { keys: () => [{ name: 'exa', title: 'Exa', keyName: 'EXA_API_KEY' }] },
   } as unknown as ChatServices
 
