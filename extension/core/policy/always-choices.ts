@@ -3,7 +3,7 @@ import { clipped } from '../../base/text.ts'
 import type { ApprovalDetails } from '../tools/definition.ts'
 import type { PermissionRuleSetting } from '../settings/specs.ts'
 import { commandRuleText, formatMatch, type CommandRule, type RuleScope } from './rules.ts'
-import { hostsOf, isPlainFetch } from './shell/hosts.ts'
+import { gitRemotesAt, hostsOf, isPlainFetch } from './shell/hosts.ts'
 import type { ShellCommand } from './shell/shell-parts.ts'
 
 type Always = NonNullable<ApprovalDetails['always']>
@@ -84,6 +84,9 @@ function ruleFor({ words }: ShellCommand): CommandRule | null {
   const texts = words.map(({ text, isPattern }) => (isPattern ? null : text))
   const isWhole = texts.every((text) => text !== null)
   const exact = isWhole && texts.length > 0 ? { words: texts as readonly string[], isPrefix: false } : null
+  const remote = isWhole ? gitRemotesAt(texts as readonly string[]) : null
+  // Branches may be others; where they go and come from may not.
+  if (remote !== null && isWhole) return remote.length === 1 && /^(fetch|pull|push)$/.test(texts[1] ?? '') ? { words: texts.slice(0, (remote[0] ?? 0) + 1) as readonly string[], isPrefix: true } : exact
   const depth = broadDepth(texts)
   return depth === null ? exact : { words: texts.slice(0, depth) as readonly string[], isPrefix: true }
 }
@@ -104,7 +107,7 @@ const broadVerbs: ReadonlyMap<string, RegExp> = new Map([
   ['cargo', /^(build|check|test|clippy|fmt|run|bench|doc)$/],
   ['go', /^(build|test|vet|fmt)$/],
   ['dotnet', /^(build|test|format|run)$/],
-  ['git', /^(add|commit|fetch|pull|merge|switch|stash|tag|branch)$/],
+  ['git', /^(add|commit|merge|switch|stash|tag|branch)$/],
   ['poetry', /^(check|build)$/],
   ['mix', /^(test|compile|format)$/],
   ['swift', /^(build|test)$/],

@@ -1,5 +1,5 @@
 import { candidates } from './shell/judge-script.ts'
-import { hostsIn, hostsOf, isNetworkCommand } from './shell/hosts.ts'
+import { gitRemotesAt, hostsIn, hostsOf, isAtHost, isNetworkCommand } from './shell/hosts.ts'
 import { isFedByInput } from './shell/inner-runs.ts'
 import { factsOf } from './shell/known-commands.ts'
 import { isKnownInScript } from './shell/open-words.ts'
@@ -31,6 +31,8 @@ export async function beyondRule({ words, isPrefix }: CommandRule, command: Shel
   const meant = isNetworkCommand(words) ? hostsOf(own) : []
   const other = meant.length === 0 ? undefined : hostsOf(command).find((host) => !meant.includes(host) && !isHostAllowed(host))
   if (other !== undefined) return `it names the host ${other}`
+  const address = otherRemote(words, command, { script, isHostAllowed })
+  if (address !== null) return `it names the repository ${address}`
   for (const [at, word] of rest.entries()) {
     const before = (at === 0 ? command.words[words.length - 1] : rest[at - 1])?.text ?? ''
     if (isMessage(before, word)) continue
@@ -42,6 +44,22 @@ export async function beyondRule({ words, isPrefix }: CommandRule, command: Shel
       const inValue = await beyondWord(value, { isNetwork: false, isInside, isHostAllowed })
       if (inValue !== null) return inValue
     }
+  }
+  return null
+}
+
+/** A rule of git that does not name the other repository is for those that the project knows by a name. */
+function otherRemote(words: readonly string[], command: ShellCommand, { script, isHostAllowed }: Pick<Reach, 'script' | 'isHostAllowed'>): string | null {
+  const isOther = (text: string) => {
+    const hosts = hostsIn(text)
+    return (hosts.length > 0 || isAtHost(text)) && (hosts.length === 0 || !hosts.every(isHostAllowed))
+  }
+  const remotes = gitRemotesAt(command.words.map(({ guess }) => guess)) ?? []
+  for (const at of remotes) {
+    const word = command.words[at]
+    if (at < words.length || word === undefined) continue
+    const may = word.text === null ? [word.guess, ...script.values.map(({ guess }) => guess)] : [word.text]
+    if (may.some(isOther)) return `\`${word.source}\``
   }
   return null
 }
@@ -89,11 +107,11 @@ function programOption(words: readonly string[], rest: readonly ShellWord[]): st
     case 'tar':
     case 'gtar':
     case 'bsdtar':
-      return own.find((text, at) => /^-?[A-Za-z]*[IFP]/.test(text.startsWith('-') || (at === 0 && words.length === 1) ? text : '') || isLongOption(text, tarStartingOptions) || isAtHost(text)) ?? null
+      return own.find((text, at) => /^-?[A-Za-z]*[IFP]/.test(text.startsWith('-') || (at === 0 && words.length === 1) ? text : '') || isLongOption(text, tarStartingOptions) || namesHost(text)) ?? null
     case 'zip':
       return own.find((text) => /^-(TT|@)/.test(text) || isLongOption(text, ['unzip-command', 'names-stdin'])) ?? null
     case 'rsync':
-      return own.find((text) => /^-[A-Za-z]*e/.test(text) || isLongOption(text, ['rsh', 'rsync-path', 'files-from', 'password-file', 'config']) || isAtHost(text)) ?? null
+      return own.find((text) => /^-[A-Za-z]*e/.test(text) || isLongOption(text, ['rsh', 'rsync-path', 'files-from', 'password-file', 'config']) || namesHost(text)) ?? null
     case 'curl':
       return own.find((text) => /^-[A-Za-z]*K/.test(text) || isLongOption(text, ['config', 'resolve', 'connect-to', 'doh-url', 'unix-socket', 'abstract-unix-socket'])) ?? null
     case 'wget':
@@ -119,13 +137,13 @@ function isLongOption(text: string, names: readonly string[]): boolean {
 }
 
 const gitStarters = /^-O|^ext::|^-x$/
-const gitStartingOptions: readonly string[] = ['upload-pack', 'receive-pack', 'exec', 'ext-diff', 'textconv', 'open-files-in-pager', 'extcmd']
+const gitStartingOptions: readonly string[] = ['upload-pack', 'receive-pack', 'exec', 'ext-diff', 'textconv', 'open-files-in-pager', 'extcmd', 'repo', 'remote', 'multiple']
 const npmStartingOptions: readonly string[] = ['script-shell', 'shell', 'node-options', 'userconfig', 'globalconfig', 'registry', 'preload', 'require', 'global', 'location', 'git']
 const tarStartingOptions: readonly string[] = ['checkpoint-action', 'to-command', 'use-compress-program', 'info-script', 'new-volume-script', 'rsh-command', 'rmt-command', 'absolute-names', 'files-from']
 const dotnetSettings = /^(--?|\/)(p|property):(Configuration|Platform|TargetFramework|RuntimeIdentifier|Version|VersionPrefix|VersionSuffix|TreatWarningsAsErrors|WarningLevel|CollectCoverage)=[\w.-]*$/i
 
-/** `host:file`, `host::module`: what stands before the colon is no folder. */
-const isAtHost = (text: string) => candidates(text).some((name) => /^(?:[\w.-]+@)?[\w.-]+:/.test(name))
+/** `host:file`, `host::module`. */
+const namesHost = (text: string) => candidates(text).some(isAtHost)
 const isGitRunner = (text: string, following: string) => /^(config|filter-branch|difftool|mergetool|daemon|credential)$/.test(text) || (text === 'bisect' && following === 'run') || (text === 'submodule' && following === 'foreach')
 
 /** A variable of make may name the program that it starts. */

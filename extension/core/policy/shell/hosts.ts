@@ -10,6 +10,21 @@ export function isNetworkCommand(words: readonly string[]): boolean {
   return networkPrograms.has(name) || (name === 'git' && gitNetwork.test(verb))
 }
 
+/** Options of git that take the next word, where a remote may follow. */
+const gitValued = /^(-o|-j|-s|-X|-b|-c|--(repo|push-option|server-option|depth|deepen|shallow-since|shallow-exclude|jobs|negotiation-tip|refmap|filter|strategy|strategy-option|branch|origin|reference|config|template))$/
+
+/** Which words of a command of git that speaks to another repository may name it; the first one for those that name branches behind it. Null for other commands. */
+export function gitRemotesAt(words: readonly string[]): readonly number[] | null {
+  const isOperand = (at: number) => words[at]?.startsWith('-') !== true && !gitValued.test(words[at - 1] ?? '')
+  const verb = words.findIndex((_, at) => at > 0 && isOperand(at))
+  if (words[0] !== 'git' || verb === -1 || !gitNetwork.test(words[verb] ?? '')) return null
+  const operands = words.flatMap((_, at) => (at > verb && isOperand(at) ? [at] : []))
+  return /^(fetch|pull|push)$/.test(words[verb] ?? '') ? operands.slice(0, 1) : operands
+}
+
+/** `host:path` without a scheme, which is no folder. */
+export const isAtHost = (text: string): boolean => /^(?:[\w.-]+@)?(\[[0-9a-f:]+\]|[\w.-]+):/i.test(text)
+
 /** Hosts that the words of a command name, in small letters. */
 export function hostsOf({ words: [program, ...args] }: ShellCommand): readonly string[] {
   const name = program?.text?.split('/').at(-1) ?? ''
