@@ -82,11 +82,15 @@ function offer(label: string, scope: RuleScope, rules: readonly PermissionRuleSe
 /** The broadest rule that is still safe to offer for one command: its subcommand with anything after it, or the very words. */
 function ruleFor({ words }: ShellCommand): CommandRule | null {
   const texts = words.map(({ text, isPattern }) => (isPattern ? null : text))
-  const isWhole = texts.every((text) => text !== null)
-  const exact = isWhole && texts.length > 0 ? { words: texts as readonly string[], isPrefix: false } : null
-  const remote = isWhole ? gitRemotesAt(texts as readonly string[]) : null
-  // Branches may be others; where they go and come from may not.
-  if (remote !== null && isWhole) return remote.length === 1 && /^(fetch|pull|push)$/.test(texts[1] ?? '') ? { words: texts.slice(0, (remote[0] ?? 0) + 1) as readonly string[], isPrefix: true } : exact
+  const known = texts.filter((text) => text !== null)
+  const isWhole = known.length === texts.length
+  const exact = isWhole && known.length > 0 ? { words: known, isPrefix: false } : null
+  const remotes = isWhole ? gitRemotesAt(known) : null
+  if (remotes !== null) {
+    const [remote] = remotes
+    // Branches may be others; where they go and come from may not.
+    return remote !== undefined && /^(fetch|pull|push)$/.test(known[1] ?? '') ? { words: known.slice(0, remote + 1), isPrefix: true } : exact
+  }
   const depth = broadDepth(texts)
   return depth === null ? exact : { words: texts.slice(0, depth) as readonly string[], isPrefix: true }
 }

@@ -70,10 +70,11 @@ function blockOf(reference: ParsedReference, place: ReferencePlace, needs: LookU
 }
 
 /** Errors: `UnresolvedReference`. */
-export async function selectionBlock({ facts, isSecret, shown }: LookUpNeeds, { cwd }: Pick<ReferencePlace, 'cwd'>, name = '@selection'): Promise<{ readonly block: TextBlock; readonly facts: SelectionFacts }> {
+export async function selectionBlock(needs: LookUpNeeds, { cwd }: Pick<ReferencePlace, 'cwd'>, name = '@selection'): Promise<{ readonly block: TextBlock; readonly facts: SelectionFacts }> {
+  const { facts, shown } = needs
   const selection = await facts.selection()
   if (selection === null) throw new UnresolvedReference('NOTHING_THERE', '@selection: nothing is selected in an editor. Select something, or take it out of the message, then send again.')
-  refuseSecret(selection.path, '@selection', { isSecret })
+  refuseSecret(await secretAmong([selection.path], cwd, needs), '@selection')
   const at = `${shown(selection.path, cwd)}:${selection.startLine}-${selection.endLine}`
   const block = referenceBlock({
     name,
@@ -85,8 +86,11 @@ export async function selectionBlock({ facts, isSecret, shown }: LookUpNeeds, { 
   return { block, facts: selection }
 }
 
-async function problems({ facts, isSecret, shown }: LookUpNeeds, { cwd }: ReferencePlace): Promise<TextBlock> {
-  const all = (await facts.problems()).filter(({ path }) => !isSecret(path))
+async function problems(needs: LookUpNeeds, { cwd }: ReferencePlace): Promise<TextBlock> {
+  const { facts, shown } = needs
+  const found = await facts.problems()
+  const secrets = await secretAmong(found.map(({ path }) => path), cwd, needs)
+  const all = found.filter(({ path }) => !secrets.has(path))
   if (all.length === 0) throw new UnresolvedReference('NOTHING_THERE', '@problems: the editor shows no problems. Take it out of the message, then send again.')
   const line = ({ path, line: at, severity, source, message }: ProblemFacts) =>
     `${shown(path, cwd)}:${at} ${severity}${source === undefined ? '' : ` ${source}`}: ${message.replaceAll(/\s*\n\s*/g, ' ')}`
@@ -119,7 +123,7 @@ async function symbol({ name, raw }: { readonly name: string; readonly raw: stri
   const called = found.filter((each) => each.name === name || each.name.replace(/\(.*$/, '') === name)
   const [first, ...others] = called.length > 0 ? called : found.filter((each) => each.name.toLowerCase() === name.toLowerCase())
   if (first === undefined) throw new UnresolvedReference('NOT_FOUND', `${raw}: the editor knows no symbol of that name. Check the name, or name the file instead.`)
-  refuseSecret(first.path, raw, needs)
+  refuseSecret(await secretAmong([first.path], cwd, needs), raw)
   const target = await files.resolve(first.path, cwd, signal)
   const limit = first.endLine > first.startLine ? Math.min(first.endLine - first.startLine + 1, MAX_SYMBOL_LINES) : SYMBOL_LINES
   const { lines } = await files.readLines(target, { offset: first.startLine, limit, maxLineLength: 2_000, maxBytes: MAX_SYMBOL_BYTES * 2 }, signal)
@@ -162,6 +166,22 @@ function sessionNamed(name: string, raw: string, summaries: readonly SessionSumm
   throw new UnresolvedReference('AMBIGUOUS', `${raw}: ${found.length} sessions are called so. Choose one from the list behind @session:.`)
 }
 
-function refuseSecret(path: string, raw: string, { isSecret }: Pick<LookUpNeeds, 'isSecret'>): void {
-  if (isSecret(path)) throw new UnresolvedReference('NOT_ALLOWED', `${raw}: ${path} looks like it holds secrets, which no model is shown. Take it out of the message, or change the setting bosun.permissions.sensitivePaths.`)
+/** Those of the paths that look like secrets, by their own name or by that of what a link leads to. */
+async function secretAmong(paths: readonly string[], cwd: string, { files, isSecret }: Pick<LookUpNeeds, 'files' | 'isSecret'>): Promise<ReadonlySet<string>> {
+  const known = [...new Set(paths)]
+  const closed = await Promise.all(known.map(async (path) => isSecret(path) || isSecret(await realPath(path, cwd, files))))
+  return new Set(known.filter((_, index) => closed[index]))
+}
+
+async function realPath(path: string, cwd: string, files: LookUpNeeds['files']): Promise<string> {
+  try {
+    return (await files.resolve(path, cwd)).path
+  } catch {
+    // What no file system holds, such as a document that was never saved, leads nowhere else.
+    return path
+  }
+}
+
+function refuseSecret(secrets: ReadonlySet<string>, raw: string): void {
+  for (const path of secrets) throw new UnresolvedReference('NOT_ALLOWED', `${raw}: ${path} looks like it holds secrets, which no model is shown. Take it out of the message, or change the setting bosun.permissions.sensitivePaths.`)
 }

@@ -11,33 +11,40 @@ export interface WorkingChangesNeeds {
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 const MAX_NAMES_BYTES = 1_000_000
 const MAX_UNTRACKED = 200
+const MAX_COMPLAINT_BYTES = 500
 
 /**
  * What differs from the last commit below `cwd`: the diff of the working tree, then the names of new files.
  *
  * Files that look like secrets are left out and counted. At most a little more than `maxBytes` are read.
- * Errors: `UnresolvedReference` where there is no git, no repository or no change.
+ * Errors: `UnresolvedReference` where there is no git, no repository or no change, and with git's own words where it fails.
  */
 export async function workingChanges({ processes, isSecret }: WorkingChangesNeeds, { cwd, maxBytes, signal }: { readonly cwd: string; readonly maxBytes: number; readonly signal: AbortSignal }): Promise<string> {
   const git = (args: readonly string[], cap: number) => runGit(processes, { args, cwd, cap, signal })
+  const listing = async (args: readonly string[], cap: number) => {
+    const { exitCode, text, complaint } = await git(args, cap)
+    // Half a list would pass for the whole.
+    if (exitCode !== 0) throw new UnresolvedReference('UNAVAILABLE', `@changes: git failed${complaint === '' ? '' : ` (${complaint})`}. Take it out of the message, or mend that, then send again.`)
+    return text
+  }
   const inside = await git(['rev-parse', '--is-inside-work-tree'], 1_000)
   if (inside.exitCode !== 0) throw new UnresolvedReference('NOTHING_THERE', `@changes needs a git repository, and ${cwd} is in none. Take it out of the message, then send again.`)
   const base = (await git(['rev-parse', '--verify', '--quiet', 'HEAD'], 1_000)).exitCode === 0 ? 'HEAD' : EMPTY_TREE
   const [changed, untracked] = await Promise.all([
-    git(['diff', '--name-only', '--relative', '-z', base], MAX_NAMES_BYTES),
-    git(['ls-files', '--others', '--exclude-standard', '-z'], MAX_NAMES_BYTES),
+    listing(['diff', '--name-only', '--relative', '-z', base], MAX_NAMES_BYTES),
+    listing(['ls-files', '--others', '--exclude-standard', '-z'], MAX_NAMES_BYTES),
   ])
-  const all = namesOf(changed.text)
+  const all = namesOf(changed)
   const secrets = all.filter((name) => isSecret(`${cwd}/${name}`))
-  const added = namesOf(untracked.text)
+  const added = namesOf(untracked)
   const shown = added.filter((name) => !isSecret(`${cwd}/${name}`))
   const closed = secrets.length + added.length - shown.length
   const diff =
     all.length === secrets.length
-      ? { text: '' }
-      : await git(['diff', '--relative', '--no-color', '--no-ext-diff', '--no-textconv', base, '--', '.', ...secrets.map((name) => `:(exclude,literal)${name}`)], maxBytes + 4)
+      ? ''
+      : await listing(['diff', '--relative', '--no-color', '--no-ext-diff', '--no-textconv', base, '--', '.', ...secrets.map((name) => `:(exclude,literal)${name}`)], maxBytes + 4)
   const parts = [
-    diff.text.trimEnd(),
+    diff.trimEnd(),
     shown.length > 0 && `New files that git does not follow yet:\n${shown.slice(0, MAX_UNTRACKED).join('\n')}${shown.length > MAX_UNTRACKED ? `\nand ${shown.length - MAX_UNTRACKED} more` : ''}`,
     closed > 0 && `${closed === 1 ? '1 file that looks like a secret was' : `${closed} files that look like secrets were`} left out.`,
   ].filter((part) => typeof part === 'string' && part !== '')
@@ -55,10 +62,11 @@ interface GitRun {
   readonly signal: AbortSignal
 }
 
-async function runGit(processes: Pick<ProcessRunner, 'start'>, { args, cwd, cap, signal }: GitRun): Promise<{ readonly exitCode: number | null; readonly text: string }> {
+async function runGit(processes: Pick<ProcessRunner, 'start'>, { args, cwd, cap, signal }: GitRun): Promise<{ readonly exitCode: number | null; readonly text: string; readonly complaint: string }> {
   const enough = new AbortController()
   const decoder = new TextDecoder()
   let text = ''
+  let complaint = ''
   try {
     const running = await processes.start({
       command: 'git',
@@ -67,6 +75,7 @@ async function runGit(processes: Pick<ProcessRunner, 'start'>, { args, cwd, cap,
       cwd,
       env: { GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', GIT_EXTERNAL_DIFF: null, GIT_PAGER: 'cat' },
       onOutput: (stream, chunk) => {
+        if (stream === 'stderr') complaint = fitBytes(complaint + new TextDecoder().decode(chunk), MAX_COMPLAINT_BYTES).text
         if (stream === 'stderr' || enough.signal.aborted) return
         text += decoder.decode(chunk, { stream: true })
         if (text.length > cap) enough.abort()
@@ -76,7 +85,7 @@ async function runGit(processes: Pick<ProcessRunner, 'start'>, { args, cwd, cap,
     })
     const { exitCode } = await running.exit
     signal.throwIfAborted()
-    return { exitCode: enough.signal.aborted ? 0 : exitCode, text: fitBytes(text, cap).text }
+    return { exitCode: enough.signal.aborted ? 0 : exitCode, text: fitBytes(text, cap).text, complaint: complaint.trim().replaceAll(/\s*\n\s*/g, '; ') }
   } catch (cause) {
     if (cause instanceof ProcessError) throw new UnresolvedReference('UNAVAILABLE', `@changes needs git, which could not be started. Install git, or take @changes out of the message.`, { cause })
     throw cause

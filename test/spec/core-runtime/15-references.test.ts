@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { noEditorFacts, type EditorFacts, type ProblemFacts, type SymbolFacts } from '../../../extension/capabilities/editor-facts.ts'
@@ -224,9 +224,39 @@ describe('a symbol', () => {
     const { content } = await start({ facts: withSymbols({ ...parse, name: 'other' }) })
     await expect(content('@symbol:parseDate')).rejects.toMatchObject({ code: 'NOT_FOUND', message: expect.stringContaining('@symbol:parseDate') })
   })
+  it.skipIf(process.platform === 'win32').each([
+    ['a pipe that nobody writes to', (path: string) => execFileSync('mkfifo', [path])],
+    ['a folder', (path: string) => mkdir(path)],
+    ['a link to a pipe', async (path: string) => {
+      execFileSync('mkfifo', [`${path}.pipe`])
+      await symlink(`${path}.pipe`, path)
+    }],
+    ['a file that is gone', () => undefined],
+  ])('said to be in %s is refused at once, and waits for nobody', async (_what, make) => {
+    const { content, folder } = await start({ facts: withSymbols({ ...parse, path: 'a.ts' }) })
+    await make(join(folder, 'a.ts'))
+    await expect(content('@symbol:parseDate')).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/^@symbol:parseDate could not be looked up: .*Take it out of the message/) })
+  })
+  it('said to be behind a link to a secret is not told', async () => {
+    const { content, folder } = await start({ files: { '.env': 'KEY=1' }, facts: withSymbols({ ...parse, path: 'a.ts' }) })
+    await symlink(join(folder, '.env'), join(folder, 'a.ts'))
+    await expect(content('@symbol:parseDate')).rejects.toMatchObject({ code: 'NOT_ALLOWED' })
+  })
   it('is offered with its kind and its place, each name once', async () => {
     const { candidates } = await start({ facts: withSymbols({ ...parse, path: 'a.ts' }, { ...parse, path: 'b.ts' }) })
     expect(await candidates('symbol:pars')).toEqual([{ kind: 'symbol', name: 'parseDate', symbolKind: 'function', path: 'a.ts:2', insert: '@symbol:parseDate' }])
+  })
+})
+
+describe('a link to a secret', () => {
+  it('is no way to its text for a selection, nor for problems', async () => {
+    const { content, folder } = await start({
+      files: { '.env': 'KEY=1' },
+      facts: (path) => ({ selection: async () => ({ ...selection, path: `${path}/plain.ts` }), problems: async () => [{ ...problem(1, 'error', 'KEY=1'), path: `${path}/plain.ts` }] }),
+    })
+    await symlink(join(folder, '.env'), join(folder, 'plain.ts'))
+    await expect(content('@selection')).rejects.toMatchObject({ code: 'NOT_ALLOWED' })
+    await expect(content('@problems')).rejects.toMatchObject({ code: 'NOTHING_THERE' })
   })
 })
 
@@ -259,6 +289,24 @@ describe('changes', () => {
     for (const [key, value] of [['diff.external', 'touch ran-external; cat'], ['diff.evil.textconv', 'touch ran-textconv; cat'], ['core.fsmonitor', 'touch ran-monitor']] as const) git(folder, 'config', key, value)
     await block('@changes')
     expect(execFileSync('ls', [folder]).toString()).not.toContain('ran-')
+  })
+  it.skipIf(process.platform === 'win32')('in which git finds a pipe where a file was wait for nobody, and never pass for no changes', async () => {
+    const { content, folder } = await start({ files: { 'a.ts': 'one\n', 'b.ts': 'one\n' } })
+    git(folder, 'init', '-q')
+    git(folder, 'add', '.')
+    git(folder, 'commit', '-qm', 'first')
+    await rm(join(folder, 'a.ts'))
+    execFileSync('mkfifo', [join(folder, 'a.ts')])
+    await writeFile(join(folder, 'b.ts'), 'two\n')
+    await expect(content('@changes')).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/^@changes: git failed \(.*a\.ts.*\)\. Take it out/) })
+  })
+  it.skipIf(process.platform === 'win32')('with a new pipe among them wait for nobody', async () => {
+    const { block, folder } = await start({ files: { 'b.ts': 'one\n' } })
+    git(folder, 'init', '-q')
+    git(folder, 'add', '.')
+    execFileSync('mkfifo', [join(folder, 'new.ts')])
+    await writeFile(join(folder, 'b.ts'), 'two\n')
+    expect(await block('@changes')).toContain('+two')
   })
   it('are bounded however large the diff is', async () => {
     const { block, folder } = await start({ files: { 'a.ts': '' } })
