@@ -151,7 +151,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     shellTools({
       processes, files, blobs, clock, machine, shellPath: setting('shellPath'), timeoutMs: setting('shellTimeoutMs'), offered: setting('shellOffered'),
     }),
-    languageTools({ languages: world.languages, files, clock }),
+    languageTools({ languages: world.languages, files, blobs, clock }),
     jobTools,
     ...(world.terminals?.problem === null
       ? [terminalsPlugin({ terminals: world.terminals, createScreen: world.createScreen, ...(world.terminalViews && { views: world.terminalViews }), clock, logger, machine, shellPath: setting('shellPath') }), terminalEffects, terminalTools({ files })]

@@ -53,6 +53,13 @@ export interface FileSystem {
    * Errors: as `writeText`.
    */
   editText(change: EditChange): Promise<ChangeOutcome>
+  /**
+   * Several files in one step, in the order of `edits`: all of them or none. In an editor one labelled undo stop takes all of it back,
+   * also in files that are not open.
+   *
+   * Errors: as `editText`, of the first file that cannot be changed; no file is changed then.
+   */
+  editTexts(change: EditsChange): Promise<readonly ChangeOutcome[]>
   /** The person renamed or moved files in the editor: what was seen under the old canonical path goes with them. Absent where nobody tells. */
   onDidRename?(listener: (from: string, to: string) => void): Undo
 }
@@ -141,6 +148,13 @@ export interface EditChange {
   readonly target: FileTarget
   readonly replacements: readonly TextReplacement[]
   readonly expect: { readonly kind: 'version'; readonly version: FileVersion }
+  readonly label: string
+  readonly signal?: AbortSignal
+}
+
+export interface EditsChange {
+  /** Each file once. */
+  readonly edits: readonly Pick<EditChange, 'target' | 'replacements' | 'expect'>[]
   readonly label: string
   readonly signal?: AbortSignal
 }

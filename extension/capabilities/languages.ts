@@ -9,6 +9,46 @@ import { HarnessError } from '../base/harness-error.ts'
 export interface Languages {
   /** Errors: `LanguageError`; the signal's reason once it fired, a late answer is dropped. */
   ask(question: LanguageQuestion, signal: AbortSignal): Promise<LanguageAnswer>
+  /**
+   * The changes that giving a name another one would make. Nothing is changed. Null where nobody answers, as while a service starts.
+   * Errors: `LanguageError` `LSP_REFUSED` with the words of the service, such as that this cannot be renamed.
+   */
+  rename(request: RenameRequest, signal: AbortSignal): Promise<LanguageEdit | null>
+  /** What could be done about a range: quick fixes, refactorings, source actions. Empty where nobody answers. */
+  codeActions(request: CodeActionRequest, signal: AbortSignal): Promise<readonly LanguageCodeAction[]>
+  /** The changes of the action with that title. Null where there is no such action. */
+  codeActionEdit(request: CodeActionRequest & { readonly title: string }, signal: AbortSignal): Promise<LanguageEdit | null>
+}
+
+export interface RenameRequest {
+  readonly path: string
+  readonly position: Position
+  readonly newName: string
+}
+
+export interface CodeActionRequest {
+  readonly path: string
+  readonly range: LanguageRange
+}
+
+export interface LanguageCodeAction {
+  readonly title: string
+  /** Word of the protocol, such as `quickfix` or `refactor.extract`. */
+  readonly kind?: string
+  /** Why it cannot be done here. */
+  readonly disabled?: string
+  readonly isPreferred?: true
+  /** It does its work by a command of the editor, so what it changes is not known before. */
+  readonly isCommand?: true
+}
+
+/** Changes to texts that a service proposes. Ranges are of the text as it stood while it was asked. */
+export interface LanguageEdit {
+  readonly files: readonly { readonly path: string; readonly edits: readonly { readonly range: LanguageRange; readonly newText: string }[] }[]
+  /** What it would do besides, in words: "create src/new.ts". */
+  readonly others: readonly string[]
+  /** A command that would run after the changes. */
+  readonly command?: string
 }
 
 export type LanguageOperation =
@@ -65,5 +105,7 @@ export type LanguageErrorCode =
   | 'LSP_UNAVAILABLE'
   | 'LSP_UNSUPPORTED_OPERATION'
   | 'LSP_MALFORMED_RESPONSE'
+  | 'LSP_REFUSED'
+  | 'LSP_TOO_MANY_CHANGES'
 
 export class LanguageError extends HarnessError<LanguageErrorCode> {}

@@ -396,4 +396,71 @@ export function fileSystemContract({ describe, it, create }: FileSystemEnv): voi
         await refuses(world, 'a', () => edit(world, 'a', [{ start: 1, end: 2, newText: '' }]), 'FS_UNENCODABLE')
       }))
   })
+
+  describe('editing several files', () => {
+    const first = (newText: string): readonly TextReplacement[] => [{ start: 0, end: 1, newText }]
+    const editAll = async (world: FileSystemWorld, changes: readonly (readonly [path: string, replacements: readonly TextReplacement[], expect?: { readonly kind: 'version'; readonly version: FileVersion }])[]) => {
+      const edits = []
+      for (const [path, replacements, expect] of changes) edits.push({ target: await at(world, path), replacements, expect: expect ?? (await versionNow(world, path)) })
+      return await world.files.editTexts({ edits, label: 'test' })
+    }
+    const versionNow = async (world: FileSystemWorld, path: string) => ({ kind: 'version', version: (await world.files.readLines(await at(world, path), window)).version }) as const
+    const textsOf = async (world: FileSystemWorld) => {
+      const texts: Record<string, string> = {}
+      for (const path of await world.list()) texts[path] = Buffer.from((await world.get(path))!).toString('utf8')
+      return texts
+    }
+
+    it('changes each of them and says how they were and are, in the order of the edits', () =>
+      withWorld(async (world) => {
+        await world.put('a', bytesOf('abc\n'))
+        await world.put('sub/b', bytesOf(mark, 'abc\r\n'))
+        const outcomes = await editAll(world, [
+          ['sub/b', first('XYZ')],
+          ['a', [...first('1'), { start: 2, end: 3, newText: '' }]],
+        ])
+        assert.deepEqual(
+          outcomes.map(({ before, after, isUnsaved }) => [before, after, isUnsaved]),
+          [
+            ['abc\r\n', 'XYZbc\r\n', false],
+            ['abc\n', '1b\n', false],
+          ],
+        )
+        assert.deepEqual(await textsOf(world), { a: '1b\n', 'sub/b': '\u{FEFF}XYZbc\r\n' })
+        assert.deepEqual(outcomes.map(({ version }) => version), await Promise.all(['sub/b', 'a'].map(async (path) => versionOfBytes((await world.get(path))!))))
+      }))
+    const refusals: readonly [name: string, code: FileErrorCode, prepare: (world: FileSystemWorld) => Promise<void>][] = [
+      ['is another version', 'FS_STALE_VERSION', (world) => world.put('b', bytesOf('other'))],
+      ['is gone', 'FS_NOT_FOUND', (world) => world.remove('b')],
+      ['is read-only', 'FS_READONLY', (world) => world.makeReadonly('b')],
+    ]
+    for (const [name, code, prepare] of refusals) {
+      it(`changes none of them when one ${name}`, () =>
+        withWorld(async (world) => {
+          await world.put('a', bytesOf('abc'))
+          await world.put('b', bytesOf('abc'))
+          const edits = [
+            { target: await at(world, 'a'), replacements: first('X'), expect: await versionNow(world, 'a') },
+            { target: await at(world, 'b'), replacements: first('X'), expect: await versionNow(world, 'b') },
+          ]
+          await prepare(world)
+          const before = await textsOf(world)
+          await assert.rejects(world.files.editTexts({ edits, label: 'test' }), (error: unknown) => {
+            assert.ok(error instanceof FileError, String(error))
+            // A file that is gone is one that was another version as well.
+            assert.ok(error.code === code || (code === 'FS_NOT_FOUND' && error.code === 'FS_STALE_VERSION'), error.code)
+            return true
+          })
+          assert.deepEqual(await textsOf(world), before)
+        }))
+    }
+    it('changes none of them when the new text cannot be stored in one', () =>
+      withWorld(async (world) => {
+        await world.put('a', bytesOf('abc'))
+        await world.put('b', bytesOf('a😀'))
+        const before = await textsOf(world)
+        await fails(editAll(world, [['a', first('X')], ['b', [{ start: 1, end: 2, newText: '' }]]]), 'FS_UNENCODABLE')
+        assert.deepEqual(await textsOf(world), before)
+      }))
+  })
 }

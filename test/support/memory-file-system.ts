@@ -17,6 +17,7 @@ import {
   type ChangeOutcome,
   type DirectoryEntry,
   type EditChange,
+  type EditsChange,
   type Expectation,
   type FileKey,
   type FileLines,
@@ -28,6 +29,7 @@ import {
   type TextFile,
   type WriteChange,
 } from '../../extension/capabilities/file-system.ts'
+import { editInTurn } from '../../extension/platform/node/edit-in-turn.ts'
 
 interface Entry {
   bytes: Uint8Array
@@ -122,6 +124,10 @@ export class MemoryFileSystem implements FileSystem {
     if (!decoded) throw notText(target.spelling)
     const after = applyEdits(decoded.text, replacements)
     return this.#publish(target, { before: decoded.text, after, encoding: decoded.codec.label, encoded: editBytes(current, decoded, replacements) })
+  }
+
+  editTexts(change: EditsChange): Promise<readonly ChangeOutcome[]> {
+    return editInTurn(this, change, Infinity)
   }
 
   #current({ path, spelling, isDanglingLink }: FileTarget, expect: Expectation, signal: AbortSignal | undefined): Uint8Array | null {

@@ -1,5 +1,6 @@
+import type { Json } from '../../base/json.ts'
 import type { Plugin } from '../kernel/plugin.ts'
-import { ownEffects } from '../policy/tool-effects.ts'
+import { effectOf, ownEffects } from '../policy/tool-effects.ts'
 
 /**
  * What a tool is about to do is in the log before it does it: no body of a top-level call that may change something runs
@@ -19,7 +20,7 @@ export const durableTools: Plugin = {
       const durable = exec.agent.session.flush()
       // A tool of a nearer layer may do anything under a known name.
       const isOwn = ctx.tools.get(exec.name, exec.agent.scope) === ctx.tools.get(exec.name, null)
-      if (!isOwn || !onlyReads(exec.name)) {
+      if (!isOwn || !onlyReads(exec.name, exec.arguments)) {
         await durable
         return next()
       }
@@ -32,4 +33,4 @@ export const durableTools: Plugin = {
   },
 }
 
-const onlyReads = (name: string): boolean => ownEffects.get(name)?.({}, null).kind === 'read'
+const onlyReads = (name: string, args: Json): boolean => effectOf(ownEffects.get(name), args).kind === 'read'

@@ -23,7 +23,7 @@ import { fitsRulePath, isAbsolutePattern } from './rule-paths.ts'
 import { beyondRule } from './rule-reach.ts'
 import { hostsIn, hostsOf, isPlainFetch, matchesHost } from './shell/hosts.ts'
 import { redactSecrets } from './redact-secrets.ts'
-import type { NetworkEffect, ToolEffect } from './tool-effects.ts'
+import type { EditEffect, NetworkEffect, ToolEffect } from './tool-effects.ts'
 
 interface Parts {
   readonly book: Pick<PermissionBook, 'modeIn' | 'capIn' | 'rulesIn' | 'effectOf'>
@@ -125,7 +125,7 @@ export function createJudge(parts: Parts): Judge {
       case 'read':
         return decideRead(whole, await placesOf(effect.paths, whole.cwd, exec.signal))
       case 'edit':
-        return decideEdit(whole, await placesOf(effect.paths, whole.cwd, exec.signal))
+        return effect.plan === undefined ? decideEdit(whole, await placesOf(effect.paths, whole.cwd, exec.signal)) : decidePlanned(whole, effect.plan)
       case 'shell':
         return decideShell(whole, effect)
       case 'network':
@@ -218,8 +218,26 @@ export function createJudge(parts: Parts): Judge {
     const effect = `${exec.name === 'write' ? 'Write' : 'Change'} \`${first?.spelling ?? ''}\``
     if (outside !== undefined) return ask(whole, { effect, why: 'It is outside of the workspace.' })
     const folder = folders.find((path) => first !== undefined && isWithin(first.realPath, path, style))
-    const always = folder === undefined || first === undefined ? [] : alwaysForEdit(['write', 'edit'], relativeTo(first.realPath, folder, style), folder)
+    const isTogether = folder !== undefined && places.every(({ realPath }) => isWithin(realPath, folder, style))
+    const always = isTogether ? alwaysForEdit(['write', 'edit'], commonPlace(places.map(({ realPath }) => relativeTo(realPath, folder, style))), folder) : []
     return ask(whole, { effect, why: 'No rule of yours allows changing this file.', always })
+  }
+
+  /**
+   * Which files it changes is worked out first, so that all of them are judged, and shown. Rules that speak of `edit` hold for it:
+   * it is one more way to edit.
+   */
+  async function decidePlanned(whole: Case, plan: NonNullable<EditEffect['plan']>): Promise<PreExecuteDecision> {
+    const { exec, mode } = whole
+    if (mode === 'read-only') return deny('mode', whole.readOnlyWords)
+    const { words, changes } = await plan(exec)
+    const places = await placesOf(changes.map(({ target }) => target), whole.cwd, exec.signal)
+    const shownPlaces = places.map((place, index) => ({ ...place, spelling: changes[index]?.path ?? place.spelling }))
+    const own = closed(shownPlaces) ?? ruled(whole, shownPlaces)
+    const decision = own ?? decideEdit({ ...whole, exec: { ...exec, name: 'edit' } }, shownPlaces)
+    if (decision.kind !== 'ask') return decision
+    const details = { why: '', ...decision.details, effect: words, changes }
+    return { ...decision, details }
   }
 
   /** Nothing changes here, so the mode does not forbid it; a host is asked for, because what is sent to it leaves this machine. */
@@ -509,6 +527,16 @@ export function createJudge(parts: Parts): Judge {
 
 /** UTF-16 units of the longest text that may be a path. */
 const MAX_PATH = 4_096
+/** The path itself, or something in the nearest folder that holds all of them. */
+function commonPlace(paths: readonly string[]): string {
+  const [first = '', ...others] = paths
+  if (others.length === 0) return first
+  const steps = first.split('/').slice(0, -1)
+  const isShared = (length: number) => others.every((path) => path.startsWith(`${steps.slice(0, length).join('/')}/`))
+  while (steps.length > 0 && !isShared(steps.length)) steps.pop()
+  return [...steps, '*'].join('/')
+}
+
 /** Paths in one call of a tool nobody knows whose links are followed. */
 const MAX_FOLLOWED = 100
 

@@ -17,7 +17,7 @@ import type { Permissions } from './permissions.ts'
 import { createRuleStore, ruleText, type RuleStore } from './rule-store.ts'
 import { parseRule, type Rule, type RuleChoice } from './rules.ts'
 import { createPermissionFold, ruleKey, type SessionPermissions } from './session-permissions.ts'
-import { effectOf, ownEffects, type DescribeEffect } from './tool-effects.ts'
+import { effectOf, ownEffects, type DescribeEffect, type PlanEdit } from './tool-effects.ts'
 
 interface Parts {
   readonly source: SettingsSource
@@ -69,6 +69,7 @@ export function createPermissionBook({ source, settings, workspace, machine, log
   const store: RuleStore = createRuleStore(source, logger)
   const agents = new Map<string, Agent>()
   const effects = new Map<string, DescribeEffect>(ownEffects)
+  const planners = new Map<string, PlanEdit>()
   /** Effects of tools that are known by themselves, whatever their name. */
   const bound = new WeakMap<object, DescribeEffect>()
   const caps = new Set<(session: Session) => string | null>()
@@ -197,7 +198,17 @@ export function createPermissionBook({ source, settings, workspace, machine, log
         if (effects.get(tool) === describe) effects.delete(tool)
       }
     },
-    effectOf: (tool, args, scope = null) => effectOf(describeOf(tool, scope), args, scope),
+    planEdits(tool, plan) {
+      if (planners.has(tool)) throw new Error(`How ${tool} edits is declared already.`)
+      planners.set(tool, plan)
+      return () => void planners.delete(tool)
+    },
+    effectOf(tool, args, scope = null) {
+      const describe = describeOf(tool, scope)
+      const effect = effectOf(describe, args, scope)
+      const plan = describe === effects.get(tool) ? planners.get(tool) : undefined
+      return effect.kind === 'edit' && plan !== undefined ? { ...effect, plan } : effect
+    },
     async keep({ scope, rules }) {
       if (scope !== 'session') await store.add(rules)
       tell()

@@ -5,7 +5,7 @@ import type { SandboxMode } from '../log/event.ts'
 import type { Session } from '../session/session.ts'
 import type { PermissionRuleSetting } from '../settings/specs.ts'
 import type { RuleScope } from './rules.ts'
-import type { DescribeEffect, ToolEffect } from './tool-effects.ts'
+import type { DescribeEffect, PlanEdit, ToolEffect } from './tool-effects.ts'
 
 /** What each session may do, as the person chose it. Source: runtime specification 18.3, design 6.2. */
 export interface Permissions {
@@ -38,6 +38,8 @@ export interface Permissions {
    * such as one that shadows another. Errors: `Error` when the tool is declared already, or the layer has none.
    */
   declare(tool: string, describe: DescribeEffect, scope?: ScopeKey): Undo
+  /** Say how to work out what the edits of a known tool would change; `effectOf` then gives it. Errors: `Error` when it is declared already. */
+  planEdits(tool: string, plan: PlanEdit): Undo
   onDidChange(listener: () => void): Undo
 }
 

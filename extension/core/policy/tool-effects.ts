@@ -1,16 +1,39 @@
 import type { Json, JsonObject } from '../../base/json.ts'
 import type { ScopeKey } from '../kernel/plugin.ts'
+import type { Execution, PlannedChange } from '../tools/definition.ts'
 
 /** What a call would do to the world, as far as its arguments say. */
 export type ToolEffect =
   /** Nothing outside the session. */
   | { readonly kind: 'none' }
   | { readonly kind: 'read'; readonly paths: readonly string[] }
-  | { readonly kind: 'edit'; readonly paths: readonly string[] }
+  | EditEffect
   | { readonly kind: 'shell'; readonly shell: 'bash' | 'pwsh'; readonly command: string; readonly workdir: string | null }
   | NetworkEffect
   /** Nobody knows: tools of others. */
   | { readonly kind: 'unknown' }
+
+/** Changes files. */
+export interface EditEffect {
+  readonly kind: 'edit'
+  /** As far as the arguments say. */
+  readonly paths: readonly string[]
+  readonly plan?: PlanEdit
+}
+
+/**
+ * Works out which files a call would change and how, where its arguments alone do not say, such as for a rename. Asked before policy
+ * decides, and never in a session that may only read; the same call always gets the same plan.
+ * Errors: whatever keeps it from being worked out is the call's failure.
+ */
+export type PlanEdit = (exec: Execution) => Promise<PlannedEdit>
+
+/** The changes of one call, before anybody made them. */
+export interface PlannedEdit {
+  /** For the person, as Markdown: "Rename `a → b` in 10 files". */
+  readonly words: string
+  readonly changes: readonly PlannedChange[]
+}
 
 /** Reads what stands at hosts of the network, and changes nothing here. */
 export interface NetworkEffect {
@@ -30,12 +53,15 @@ export interface NetworkEffect {
 /** `scope`: the layer of the agent that calls; null where that is not known. */
 export type DescribeEffect = (args: JsonObject, scope: ScopeKey | null) => ToolEffect
 
+/** The operations of `lsp` that change files. */
+const editsByServices: ReadonlySet<string> = new Set(['rename', 'applyCodeAction'])
+
 /** The effects of Bosun's own tools; whoever adds a tool may add its effect with `permissions.declare`. */
 export const ownEffects: ReadonlyMap<string, DescribeEffect> = new Map<string, DescribeEffect>([
   ['read', (args) => ({ kind: 'read', paths: [text(args, 'file_path')] })],
   ['read_image', (args) => ({ kind: 'read', paths: [text(args, 'file_path')] })],
   ['str_replace_editor', (args) => ({ kind: text(args, 'command') === 'view' ? 'read' : 'edit', paths: [text(args, 'path')] })],
-  ['lsp', (args) => ({ kind: 'read', paths: [text(args, 'file_path')] })],
+  ['lsp', (args) => ({ kind: editsByServices.has(text(args, 'operation')) ? 'edit' : 'read', paths: [text(args, 'file_path')] })],
   ['glob', (args) => ({ kind: 'read', paths: [text(args, 'path', '.')] })],
   ['grep', (args) => ({ kind: 'read', paths: [text(args, 'path', '.')] })],
   ['write', (args) => ({ kind: 'edit', paths: [text(args, 'file_path')] })],

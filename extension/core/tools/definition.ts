@@ -139,6 +139,20 @@ export interface ApprovalDetails {
   readonly always?: readonly { readonly label: string; readonly rule: JsonObject }[]
   /** Uncommitted work is at stake: asked even where the policy is never to ask. */
   readonly mustAsk?: true
+  /** What the call would change, worked out before: to be looked at before it is allowed. */
+  readonly changes?: readonly PlannedChange[]
+}
+
+/** One file that a call would change. Texts have `\n` line ends. */
+export interface PlannedChange {
+  /** Absolute path, or URI text for other schemes than `file`. */
+  readonly target: string
+  /** For people. */
+  readonly path: string
+  readonly before: string
+  readonly after: string
+  /** The regions in which they differ. */
+  readonly hunks: readonly { readonly oldStart: number; readonly newStart: number; readonly oldText: string; readonly newText: string }[]
 }
 
 export type PostExecuteDecision =

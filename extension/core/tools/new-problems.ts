@@ -25,6 +25,7 @@ export const newProblemsSchema = {
           severity: { type: 'string', enum: ['error', 'warning'], required: true },
           message: { type: 'string', required: true },
           source: { type: 'string' },
+          path: { type: 'string', description: 'Of a change to several files: where.' },
         },
         additionalProperties: false,
       },
@@ -39,8 +40,8 @@ export function newProblemsText(problems: NewProblems): string {
   const { errors, warnings, first } = problems
   const more = errors + warnings - first.length
   return [
-    `The editor now finds ${newProblemsWords(problems)} in the file, which the text before this change did not have:`,
-    ...first.map(({ line, severity, message, source }) => `  line ${line}: ${severity}: ${shown(message)}${source === undefined ? '' : ` [${source}]`}`),
+    `The editor now finds ${newProblemsWords(problems)} in ${first.some(({ path }) => path !== undefined) ? 'the files' : 'the file'}, which the text before this change did not have:`,
+    ...first.map(({ path, line, severity, message, source }) => `  ${path === undefined ? '' : `${path} `}line ${line}: ${severity}: ${shown(message)}${source === undefined ? '' : ` [${source}]`}`),
     ...(more > 0 ? [`  and ${more} more`] : []),
   ].join('\n')
 }
@@ -48,7 +49,7 @@ export function newProblemsText(problems: NewProblems): string {
 /** For the card: one line, with the first of them. */
 export function newProblemsLine(problems: NewProblems): string {
   const [first] = problems.first
-  return `New: ${newProblemsWords(problems)}.${first === undefined ? '' : ` Line ${first.line}: ${shown(first.message)}`}`
+  return `New: ${newProblemsWords(problems)}.${first === undefined ? '' : ` ${first.path === undefined ? '' : `${first.path}, `}Line ${first.line}: ${shown(first.message)}`}`
 }
 
 const shown = (message: string) => clipped(message.replaceAll(/\s+/g, ' ').trim(), MAX_MESSAGE_CHARS)

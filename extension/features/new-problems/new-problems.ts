@@ -30,4 +30,16 @@ export function newProblems(before: readonly LanguageProblem[], after: readonly 
   }
 }
 
+/** What was found in each of several files, as one; a null path is of a call that changed one file. Null when there is nothing. */
+export function allProblems(found: readonly { readonly path: string | null; readonly problems: NewProblems }[]): NewProblems | null {
+  if (found.length === 0) return null
+  const sum = (count: (problems: NewProblems) => number) => found.reduce((total, { problems }) => total + count(problems), 0)
+  const first = found.flatMap(({ path, problems }) => problems.first.map((problem) => (path === null ? problem : { ...problem, path })))
+  return {
+    errors: sum(({ errors }) => errors),
+    warnings: sum(({ warnings }) => warnings),
+    first: first.toSorted((one, other) => one.severity.localeCompare(other.severity)).slice(0, MAX_NEW_PROBLEMS),
+  }
+}
+
 const keyOf = ({ severity, source, message }: LanguageProblem) => JSON.stringify([severity, source ?? '', message])

@@ -1,13 +1,15 @@
+import { isHarnessError } from '../../base/harness-error.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import type { Clock } from '../../capabilities/clock.ts'
-import { FileError, type FileSystem, type FileTarget } from '../../capabilities/file-system.ts'
+import type { FileSystem, FileTarget } from '../../capabilities/file-system.ts'
 import type { LanguageProblem } from '../../capabilities/languages.ts'
 import type { ProblemFeed } from '../../capabilities/problem-feed.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
+import type { Permissions } from '../../core/policy/permissions.ts'
 import type { Execution, ToolResult } from '../../core/tools/definition.ts'
 import { newProblemsText, type NewProblems } from '../../core/tools/new-problems.ts'
 import type {} from '../../core/tools/service.ts'
-import { newProblems } from './new-problems.ts'
+import { allProblems, newProblems } from './new-problems.ts'
 import { PublicationWaits } from './publication-waits.ts'
 
 export interface NewProblemsNeeds {
@@ -21,6 +23,8 @@ export interface NewProblemsNeeds {
 
 /** Which argument names the file that a tool changes. */
 const changedBy: Readonly<Record<string, string>> = { write: 'file_path', edit: 'file_path', str_replace_editor: 'path' }
+/** Of a change to many files, so many are looked at. */
+const MAX_LOOKED_AT = 20
 /** Larger files are not opened for the language services, which leave them alone as well. */
 const MAX_OPENED_BYTES = 5 * 1024 * 1024
 
@@ -42,14 +46,20 @@ export const newProblemsPlugin = ({ feed, waitMs, ...needs }: NewProblemsNeeds):
     ctx.effect(feed.onDidPublish((news) => waits.note(news)))
     ctx.on('tools/execute', async (exec, next) => {
       const limitMs = waitMs()
-      const target = limitMs === 0 || exec.parent !== undefined ? null : await changedFile(needs.files, exec)
-      if (target === null) return await next()
-      const before = await look.before(target, limitMs, exec.signal)
+      const changed = limitMs === 0 || exec.parent !== undefined ? [] : await changedFiles({ files: needs.files, permissions: ctx.get('permissions') }, exec)
+      if (changed.length === 0) return await next()
+      const before = await Promise.all(changed.map(async ({ target }) => await look.before(target, limitMs, exec.signal)))
       const result = await next()
-      if (result.isError || before === null || isUnchanged(result.value)) return result
-      const after = await look.after(target, { version: before.version, limitMs, signal: exec.signal })
-      const found = after && newProblems(before.problems, after)
-      return found ? withProblems(result, found) : result
+      if (result.isError || isUnchanged(result.value)) return result
+      const found = await Promise.all(
+        changed.map(async ({ target, path }, index) => {
+          const known = before[index] ?? null
+          const after = known === null ? null : await look.after(target, { version: known.version, limitMs, signal: exec.signal })
+          return { path, problems: known && after && newProblems(known.problems, after) }
+        }),
+      )
+      const all = allProblems(found.flatMap(({ path, problems }) => (problems === null ? [] : [{ path, problems }])))
+      return all === null ? result : withProblems(result, all)
     })
   },
 })
@@ -88,14 +98,33 @@ function createLook({ feed, files, waits }: { readonly feed: ProblemFeed; readon
   }
 }
 
-/** The file that the call is about to change, or null. */
-async function changedFile(files: Pick<FileSystem, 'resolve'>, { name, arguments: args, agent, signal }: Pick<Execution, 'name' | 'arguments' | 'agent' | 'signal'>): Promise<FileTarget | null> {
-  const argument = changedBy[name]
+interface ChangedFile {
+  readonly target: FileTarget
+  /** As it is named where the call changes several; null where the call is about one. */
+  readonly path: string | null
+}
+
+interface ChangeNeeds {
+  readonly files: Pick<FileSystem, 'resolve'>
+  readonly permissions: Pick<Permissions, 'effectOf'> | undefined
+}
+
+/** The files that the call is about to change, as far as that is known. */
+async function changedFiles({ files, permissions }: ChangeNeeds, exec: Execution): Promise<readonly ChangedFile[]> {
+  const { name, arguments: args, agent, signal } = exec
   const cwd = agent?.session.header.cwd
-  if (cwd === undefined || argument === undefined || !isJsonObject(args) || args['command'] === 'view') return null
-  const spelling = args[argument]
-  if (typeof spelling !== 'string' || spelling.trim() === '') return null
-  return await unlessRefused(files.resolve(spelling, cwd, signal))
+  if (cwd === undefined || !isJsonObject(args)) return []
+  const effect = permissions?.effectOf(name, args, agent?.scope)
+  if (effect?.kind === 'edit' && effect.plan !== undefined) {
+    const planned = await unlessRefused(effect.plan(exec))
+    const few = planned?.changes.slice(0, MAX_LOOKED_AT) ?? []
+    return await Promise.all(few.map(async ({ target, path }) => ({ target: await files.resolve(target, cwd, signal), path })))
+  }
+  const argument = changedBy[name]
+  const spelling = argument === undefined || args['command'] === 'view' ? undefined : args[argument]
+  if (typeof spelling !== 'string' || spelling.trim() === '') return []
+  const target = await unlessRefused(files.resolve(spelling, cwd, signal))
+  return target === null ? [] : [{ target, path: null }]
 }
 
 /** Whatever is wrong with the file is the tool's to say. */
@@ -103,7 +132,7 @@ async function unlessRefused<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work
   } catch (error) {
-    if (error instanceof FileError) return null
+    if (isHarnessError(error)) return null
     throw error
   }
 }

@@ -13,6 +13,7 @@ import {
   type ChangeOutcome,
   type DirectoryEntry,
   type EditChange,
+  type EditsChange,
   type Expectation,
   type FileKey,
   type FileLines,
@@ -24,6 +25,7 @@ import {
   type WriteChange,
 } from '../../capabilities/file-system.ts'
 import type { WorkspaceFolder } from '../../capabilities/workspace.ts'
+import { editInTurn } from './edit-in-turn.ts'
 import { checkNotAborted, withFileErrors } from './file-failure.ts'
 import { checkExpected, publish, readCurrent, type CurrentFile } from './publish-file.ts'
 import { readStart, readWhole, scanLines, versionOf, withRegularFile } from './read-file.ts'
@@ -132,6 +134,10 @@ export class NodeFileSystem implements FileSystem {
       const encoded = editBytes(current.bytes, decoded, replacements)
       return { before: decoded.text, after: applyEdits(decoded.text, replacements), encoding: decoded.codec.label, encoded }
     })
+  }
+
+  editTexts(change: EditsChange): Promise<readonly ChangeOutcome[]> {
+    return editInTurn(this, change, Infinity)
   }
 
   async #change(

@@ -19,6 +19,7 @@ import {
   type ChangeOutcome,
   type DirectoryEntry,
   type EditChange,
+  type EditsChange,
   type Expectation,
   type FileKey,
   type FileLines,
@@ -175,6 +176,21 @@ export class EditorFileSystem implements FileSystem {
     })
   }
 
+  async editTexts(change: EditsChange): Promise<readonly ChangeOutcome[]> {
+    const keys = change.edits.map(({ target }) => target.key)
+    const previous = keys.map(async (key) => await this.#changes.get(key))
+    const turn = (async () => {
+      await Promise.allSettled(previous)
+      return await this.#editTogether(change)
+    })()
+    for (const key of keys) this.#changes.set(key, turn)
+    try {
+      return await turn
+    } finally {
+      for (const key of keys) if (this.#changes.get(key) === turn) this.#changes.delete(key)
+    }
+  }
+
   onDidRename(listener: (from: string, to: string) => void): Undo {
     const subscription = vscode.workspace.onDidRenameFiles(({ files }) => {
       for (const { oldUri, newUri } of files) void this.#tellRename(oldUri, newUri, listener)
@@ -224,6 +240,79 @@ export class EditorFileSystem implements FileSystem {
       if (fitsDocument(document, edits)) return await this.#changeDocument(document, request, edits)
     }
     return await this.#changeDisk(request, current, stored, await ways.onDisk(stored, uri))
+  }
+
+  /** One `WorkspaceEdit` over the documents of all files, so that one undo takes it back everywhere. */
+  async #editTogether({ edits, label, signal }: EditsChange): Promise<readonly ChangeOutcome[]> {
+    const parts: DocumentPart[] = []
+    for (const edit of edits) parts.push(await withFileErrors(edit.target, async () => await this.#partOf(edit, signal)))
+    checkNotAborted(signal)
+    for (const { document, target, before } of parts) if (document.getText() !== before) throw staleVersion(target.spelling, 'changed')
+    const first = parts[0]
+    // Saved by the editor itself in the same breath, so that no tab comes up for it; what the person has not saved stays theirs to save.
+    const isSaved = parts.every(({ wasDirty }) => !wasDirty)
+    if (first !== undefined && !(await applyTogether(parts, { label, isRefactoring: isSaved }))) throw staleVersion(first.target.spelling, 'or another of the files changed')
+    try {
+      return await Promise.all(parts.map(async (part) => await withFileErrors(part.target, async () => await this.#outcomeOf(part))))
+    } catch (error) {
+      await this.#takeBack(parts, label)
+      throw error
+    }
+  }
+
+  async #partOf({ target, replacements, expect }: EditsChange['edits'][number], signal: AbortSignal | undefined): Promise<DocumentPart> {
+    checkNotAborted(signal)
+    const uri = uriOf(target)
+    if (target.isDanglingLink) throw danglingLink(target.spelling)
+    refuseOpenNotebook(target, uri)
+    const open = await this.#documents.find(target)
+    const isDirty = open?.isDirty === true
+    const document = open ?? (await vscode.workspace.openTextDocument(uri))
+    if (isDirty) checkExpected(target, expect, (await storedBuffer(document)).version)
+    else await this.#checkStored(document, { target, replacements, expect }, signal)
+    const before = document.getText()
+    const after = applyEdits(before, checkedRanges(before, replacements))
+    const encoded = await encodeAs(after, document.encoding)
+    if ('unencodable' in encoded) throw unencodable(target.spelling, document.encoding, encoded.unencodable)
+    return { target, document, replacements, before, after, wasDirty: isDirty }
+  }
+
+  /** The document shows what is stored, and can hold the change without touching other lines. */
+  async #checkStored(document: vscode.TextDocument, { target, replacements, expect }: EditsChange['edits'][number], signal: AbortSignal | undefined): Promise<void> {
+    const stopAt = Date.now() + SETTLING_MS * 2
+    for (;;) {
+      const current = await this.#currentBytes(target, signal)
+      checkExpected(target, expect, current === null ? null : versionOf(current))
+      if ((await this.stat(target)).isReadonly) throw readonlyFile(target.spelling)
+      const stored = current === null ? null : await decodeStored(current, document.uri)
+      if (stored === null) throw notText(target.spelling)
+      if (isFaithful(document, stored) && (await this.#isSettled(target, document.uri))) break
+      const isMixed = stored.form.eol === 'mixed'
+      if (isMixed || Date.now() > stopAt) throw ioError(target.spelling, 'the editor shows it with other line ends or in another encoding than it is stored in, so it cannot be changed together with other files. Nothing was changed; use edit for this file')
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    if (!fitsDocument(document, replacements)) throw ioError(target.spelling, 'the new text has other line ends than the file. Nothing was changed')
+  }
+
+  /** After the change: saved, where the person had nothing unsaved in it. */
+  async #outcomeOf({ target, document, before, after, wasDirty }: DocumentPart): Promise<ChangeOutcome> {
+    if (wasDirty) {
+      const { version } = await storedBuffer(document)
+      return { version, before, after: document.getText(), form: formOf(document), wasReformatted: false, isUnsaved: true }
+    }
+    if (document.isDirty && !(await document.save())) throw ioError(target.spelling, 'the editor could not save it, and the change of all files was taken back')
+    const bytes = await vscode.workspace.fs.readFile(document.uri)
+    this.#ownSaves.set(target.key, (await vscode.workspace.fs.stat(document.uri)).mtime)
+    const text = (await decodeStored(bytes, document.uri))?.text ?? document.getText()
+    return { version: versionOf(bytes), before, after: text, form: formOf(document), wasReformatted: text !== after, isUnsaved: document.isDirty }
+  }
+
+  async #takeBack(parts: readonly DocumentPart[], label: string): Promise<void> {
+    const changed = parts.filter(({ document, before }) => document.getText() !== before)
+    const back = changed.map((part) => ({ ...part, replacements: minimalEdits(part.document.getText(), part.before) }))
+    await applyTogether(back, { label, isRefactoring: false })
+    // What cannot be saved now could not be saved before either; it stands unsaved before the person, as it was.
+    await Promise.allSettled(changed.filter(({ wasDirty }) => !wasDirty).map(async ({ document }) => await document.save()))
   }
 
   /**
@@ -355,6 +444,25 @@ interface DiskChange {
   readonly after: string
   readonly encoding: string
   readonly encoded: Encoded
+}
+
+/** One of the files of a change over several. */
+interface DocumentPart {
+  readonly target: FileTarget
+  readonly document: vscode.TextDocument
+  readonly replacements: readonly TextReplacement[]
+  readonly before: string
+  readonly after: string
+  readonly wasDirty: boolean
+}
+
+/** As one undo stop over all of them; false when one of them changed meanwhile, and none is changed then. */
+async function applyTogether(parts: readonly Pick<DocumentPart, 'document' | 'replacements'>[], { label, isRefactoring }: { readonly label: string; readonly isRefactoring: boolean }): Promise<boolean> {
+  const edit = new vscode.WorkspaceEdit()
+  for (const { document, replacements } of parts) {
+    for (const { start, end, newText } of replacements) edit.replace(document.uri, new vscode.Range(document.positionAt(start), document.positionAt(end)), newText, { label, needsConfirmation: false })
+  }
+  return await vscode.workspace.applyEdit(edit, { isRefactoring })
 }
 
 /** As one undo stop; false when the document changed meanwhile. */

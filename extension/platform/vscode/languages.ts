@@ -1,6 +1,8 @@
 import * as vscode from 'vscode'
+import { thrownText } from '../../base/thrown-text.ts'
 import { orAbort } from '../../base/or-abort.ts'
-import { LanguageError, type LanguageAnswer, type LanguageLocation, type LanguageOperation, type LanguageQuestion, type LanguageRange, type Languages, type LanguageSymbol } from '../../capabilities/languages.ts'
+import { staleVersion } from '../../capabilities/file-system.ts'
+import { LanguageError, type LanguageAnswer, type LanguageCodeAction, type LanguageEdit, type LanguageLocation, type LanguageOperation, type LanguageQuestion, type LanguageRange, type Languages, type LanguageSymbol } from '../../capabilities/languages.ts'
 
 /** The editor's own language features, asked through its commands. Opens no tab and takes no focus. */
 export const vscodeLanguages: Languages = {
@@ -9,7 +11,108 @@ export const vscodeLanguages: Languages = {
     if (question.operation !== 'workspaceSymbols') await orAbort(Promise.resolve(vscode.workspace.openTextDocument(uri)), signal)
     return await orAbort(answerTo(question, uri), signal)
   },
+  async rename({ path, position: { line, character }, newName }, signal) {
+    return await editFrom(uriOf(path), signal, async (uri) => {
+      try {
+        return await vscode.commands.executeCommand<vscode.WorkspaceEdit | undefined>('vscode.executeDocumentRenameProvider', uri, new vscode.Position(line, character), newName)
+      } catch (error) {
+        const words = wordsOf(error)
+        // What the editor says where nobody answers, as while a service starts. Source: VS Code `rename.ts`, "No result."
+        if (words === '' || /^no result\.?$/i.test(words)) return undefined
+        throw new LanguageError('LSP_REFUSED', `The language service does not rename this: ${words}`, { cause: error })
+      }
+    })
+  },
+  async codeActions({ path, range }, signal) {
+    return (await actionsFor(uriOf(path), range, signal)).map(codeActionOf)
+  },
+  async codeActionEdit({ path, range, title }, signal) {
+    const uri = uriOf(path)
+    const at = (await actionsFor(uri, range, signal)).findIndex((action) => action.title === title)
+    if (at < 0) return null
+    let command: string | undefined
+    const edit = await editFrom(uri, signal, async () => {
+      // Only those that are asked to be resolved know their changes.
+      const action = (await actionsFor(uri, range, signal, at + 1)).find((one) => one.title === title)
+      if (action === undefined) return undefined
+      if (isCommand(action)) {
+        command = action.command
+        return undefined
+      }
+      command = action.command?.command
+      return action.edit
+    })
+    return command === undefined ? edit : { files: [], others: [], ...edit, command }
+  },
 }
+
+type Action = vscode.Command | vscode.CodeAction
+
+async function actionsFor(uri: vscode.Uri, { start, end }: LanguageRange, signal: AbortSignal, resolved = 0): Promise<readonly Action[]> {
+  await orAbort(Promise.resolve(vscode.workspace.openTextDocument(uri)), signal)
+  const range = new vscode.Range(start.line, start.character, end.line, end.character)
+  return await orAbort(run<Action>('vscode.executeCodeActionProvider', uri, range, undefined, resolved), signal)
+}
+
+const isCommand = (action: Action): action is vscode.Command => typeof action.command === 'string'
+
+function codeActionOf(action: Action): LanguageCodeAction {
+  if (isCommand(action)) return { title: action.title, isCommand: true }
+  const { title, kind, disabled, isPreferred } = action
+  return { title, ...(kind !== undefined && kind.value !== '' && { kind: kind.value }), ...(disabled !== undefined && { disabled: disabled.reason }), ...(isPreferred === true && { isPreferred }) }
+}
+
+/**
+ * The changes that the editor's services propose, with all of its documents as they were meanwhile.
+ *
+ * Errors: `FileError` `FS_STALE_VERSION` when the person typed in one of them while the service thought.
+ */
+async function editFrom(uri: vscode.Uri, signal: AbortSignal, propose: (uri: vscode.Uri) => Promise<vscode.WorkspaceEdit | undefined>): Promise<LanguageEdit | null> {
+  const changed = new Set<string>()
+  const watch = vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+    if (contentChanges.length > 0) changed.add(document.uri.toString())
+  })
+  try {
+    await orAbort(Promise.resolve(vscode.workspace.openTextDocument(uri)), signal)
+    const edit = await orAbort(propose(uri), signal)
+    if (edit === undefined) return null
+    const stale = edit.entries().find(([file]) => changed.has(file.toString()))
+    if (stale !== undefined) throw staleVersion(pathOf(stale[0]), 'changed')
+    return languageEdit(edit)
+  } finally {
+    watch.dispose()
+  }
+}
+
+function languageEdit(edit: vscode.WorkspaceEdit): LanguageEdit {
+  const files = edit.entries().map(([uri, edits]) => ({ path: pathOf(uri), edits: edits.map(({ range, newText }) => ({ range: rangeOf(range), newText })) }))
+  return { files: files.filter(({ edits }) => edits.length > 0), others: othersIn(edit) }
+}
+
+/** The kinds of entries that are no text. Source: VS Code `extHostTypes/workspaceEdit.ts`, `FileEditType`. */
+const FILE_ENTRY = 1
+const TEXT_ENTRY = 2
+const SNIPPET_ENTRY = 6
+
+/**
+ * What an edit does besides changing text. The interface for extensions hides it, so it is looked for where the editor keeps it; an
+ * editor that keeps it elsewhere gets no change at all made, rather than half of one.
+ */
+function othersIn(edit: vscode.WorkspaceEdit): readonly string[] {
+  const entries: unknown = '_allEntries' in edit && typeof edit._allEntries === 'function' ? edit._allEntries() : undefined
+  if (!Array.isArray(entries)) return ['do what this editor does not let Bosun see']
+  return (entries as readonly { readonly _type?: unknown; readonly from?: vscode.Uri; readonly to?: vscode.Uri }[]).flatMap(({ _type, from, to }) => {
+    if (_type === TEXT_ENTRY) return []
+    if (_type === SNIPPET_ENTRY) return ['leave places to fill in']
+    if (_type !== FILE_ENTRY) return ['change a notebook']
+    if (from !== undefined && to !== undefined) return [`rename ${pathOf(from)} to ${pathOf(to)}`]
+    return from === undefined ? [`create ${to === undefined ? 'a file' : pathOf(to)}`] : [`delete ${pathOf(from)}`]
+  })
+}
+
+const wordsOf = (error: unknown): string => (thrownText(error) ?? '').trim()
+
+const pathOf = (uri: vscode.Uri): string => (uri.scheme === 'file' ? uri.fsPath : uri.toString())
 
 type Located = vscode.Location | vscode.LocationLink
 

@@ -26,7 +26,8 @@ export function changeFrom(path: string, meta: Json | undefined): ShownChange | 
   return { operation, diffs, ...(notes.length > 0 && { note: notes.join(' ') }) }
 }
 
-function diffFrom(path: string, hunk: Json): FileDiff | undefined {
+/** One changed region as it stands in the durable facts; undefined when it is broken. */
+export function diffFrom(path: string, hunk: Json): FileDiff | undefined {
   if (!isJsonObject(hunk)) return undefined
   const [oldText, newText, oldStart, newStart] = [asString(hunk['oldText']), asString(hunk['newText']), asNumber(hunk['oldStart']), asNumber(hunk['newStart'])]
   if (oldText === undefined || newText === undefined || oldStart === undefined || newStart === undefined) return undefined

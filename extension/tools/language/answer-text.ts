@@ -1,3 +1,5 @@
+import { newProblemsText } from '../../core/tools/new-problems.ts'
+import { snippetOf } from '../files/file-change.ts'
 import type { LspValue } from './lsp-value.ts'
 import { shownUri } from './shown-uri.ts'
 
@@ -19,6 +21,9 @@ const nothing: Readonly<Record<string, string>> = {
   supertypes: 'It has no supertypes.',
   subtypes: 'It has no subtypes.',
   diagnostics: 'The editor knows of no problems in this file.',
+  codeActions: 'There is no code action at this place.',
+  rename: 'Nothing had to be changed.',
+  applyCodeAction: 'Nothing had to be changed.',
 }
 
 /** What the model reads: places by file, counted from 1, with the line beside each. */
@@ -27,7 +32,8 @@ export function answerText(operation: string, value: LspValue): string {
   const lines = [
     ...(body === '' ? [nothing[operation] ?? 'Nothing was found.'] : [body]),
     ...('total' in value && value.total > sizeOf(value) ? [`(${value.total - sizeOf(value)} more are not shown.)`] : []),
-    ...(value.isIndexing === true ? ['(The language service may still be indexing; ask again if this looks wrong.)'] : []),
+    ...('newProblems' in value && value.newProblems !== undefined ? [newProblemsText(value.newProblems)] : []),
+    ...('isIndexing' in value && value.isIndexing ? ['(The language service may still be indexing; ask again if this looks wrong.)'] : []),
     ...(value.note === undefined ? [] : [`(${value.note})`]),
   ]
   const text = lines.join('\n')
@@ -45,7 +51,20 @@ function bodyOf(value: LspValue): string {
       return grouped(value.symbols, value.resolvedWorkspaceUri, ({ name, kind, container }) => `  ${kind} ${name}${container === undefined ? '' : ` in ${container}`}`)
     case 'problems':
       return value.problems.map(({ range, severity, message, source }) => `${place(range)}  ${severity}: ${message.replaceAll(/\s*\n\s*/g, ' ')}${source === undefined ? '' : ` [${source}]`}`).join('\n')
+    case 'actions':
+      return value.actions.map(({ title, kind, disabled, isCommand }) => [title, ...(kind === undefined ? [] : [`[${kind}]`]), ...(disabled === undefined ? [] : [`(not here: ${disabled})`]), ...(isCommand === true ? ['(runs a command; cannot be applied)'] : [])].join('  ')).join('\n')
+    case 'changes':
+      return value.files.length === 0 ? '' : [`${value.made}:`, ...value.files.map(changedFile)].join('\n')
   }
+}
+
+/** Few files are shown as they now read. */
+const MAX_SNIPPET_FILES = 2
+
+function changedFile(file: Extract<LspValue, { kind: 'changes' }>['files'][number], _index: number, all: readonly unknown[]): string {
+  const { path, places, hunks, isUnsaved, wasReformatted } = file
+  const facts = [`${places} ${places === 1 ? 'place' : 'places'}`, ...(isUnsaved === true ? ['not saved, because the person has unsaved changes there'] : []), ...(wasReformatted === true ? ['formatted further when it was saved'] : [])]
+  return [`${path}: ${facts.join(', ')}`, ...(all.length <= MAX_SNIPPET_FILES ? [snippetOf(hunks)] : [])].join('\n')
 }
 
 type Located = { readonly uri: string; readonly range: { readonly start: { readonly line: number; readonly character: number } } }
@@ -70,6 +89,10 @@ function sizeOf(value: LspValue): number {
       return value.symbols.length
     case 'problems':
       return value.problems.length
+    case 'actions':
+      return value.actions.length
+    case 'changes':
+      return value.files.length
     case 'hover':
       return 1
   }

@@ -1,4 +1,6 @@
 import type { InferValue, ValueSpec } from '../../core/schema/spec.ts'
+import { newProblemsSchema } from '../../core/tools/new-problems.ts'
+import { changeProperties } from '../files/file-change.ts'
 
 const positionSchema = { type: 'object', properties: { line: { type: 'integer', required: true }, character: { type: 'integer', required: true } }, additionalProperties: false } as const satisfies ValueSpec
 const rangeSchema = { type: 'object', properties: { start: { ...positionSchema, required: true }, end: { ...positionSchema, required: true } }, additionalProperties: false } as const satisfies ValueSpec
@@ -68,6 +70,59 @@ export const lspValueSchema = {
         },
         total: { type: 'integer', required: true },
         ...more,
+      },
+      additionalProperties: false,
+    },
+    {
+      type: 'object',
+      properties: {
+        kind: { type: 'string', const: 'actions', required: true },
+        actions: {
+          type: 'array',
+          required: true,
+          items: {
+            type: 'object',
+            properties: {
+              title: { type: 'string', required: true },
+              kind: { type: 'string' },
+              disabled: { type: 'string' },
+              isPreferred: { type: 'boolean', const: true },
+              isCommand: { type: 'boolean', const: true },
+            },
+            additionalProperties: false,
+          },
+        },
+        total: { type: 'integer', required: true },
+        ...more,
+      },
+      additionalProperties: false,
+    },
+    {
+      type: 'object',
+      properties: {
+        kind: { type: 'string', const: 'changes', required: true },
+        made: { type: 'string', required: true },
+        files: {
+          type: 'array',
+          required: true,
+          items: {
+            type: 'object',
+            properties: {
+              path: changeProperties.path,
+              target: changeProperties.target,
+              hunks: changeProperties.hunks,
+              added: changeProperties.added,
+              removed: changeProperties.removed,
+              beforeImage: changeProperties.beforeImage,
+              isUnsaved: changeProperties.isUnsaved,
+              places: { type: 'integer', required: true },
+              wasReformatted: { type: 'boolean', const: true },
+            },
+            additionalProperties: false,
+          },
+        },
+        newProblems: { ...newProblemsSchema, description: 'What the editor finds wrong with the files since the change.' },
+        note: more.note,
       },
       additionalProperties: false,
     },

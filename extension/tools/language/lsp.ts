@@ -1,62 +1,52 @@
 import { isHarnessError } from '../../base/harness-error.ts'
-import { pause } from '../../base/pause.ts'
-import type { Clock } from '../../capabilities/clock.ts'
-import { tooLarge, type FileSystem, type FileTarget } from '../../capabilities/file-system.ts'
-import { LanguageError, type LanguageAnswer, type LanguageLocation, type LanguageOperation, type Languages } from '../../capabilities/languages.ts'
+import { tooLarge, type FileTarget } from '../../capabilities/file-system.ts'
+import { LanguageError, type LanguageAnswer, type LanguageLocation, type LanguageOperation, type LanguageQuestion } from '../../capabilities/languages.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
-import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
+import { ToolError, type BodyExecution, type Execution, type ToolDefinition } from '../../core/tools/definition.ts'
 import { sessionFolder } from '../session-folder.ts'
 import { answerText, MAX_LOCATIONS } from './answer-text.ts'
-import { lspMeta, presentCall, presentResult } from './lsp.card.ts'
+import { makeChange } from './make-change.ts'
+import { createChangePlanner, type ChangePlanner, type LanguageNeeds } from './change-planner.ts'
+import { findPlace, type FoundPlace } from './asked-place.ts'
+import { lspMeta } from './lsp-meta.ts'
+import { presentCall, presentResult } from './lsp.card.ts'
 import { lspValueSchema, type LspValue } from './lsp-value.ts'
+import { changingOperations, checkArguments, isLineGiven, operations, placelessOperations, TIMEOUT_MS, withPlace, type LspCall } from './lsp-call.ts'
+import { createPatientService } from './patient-service.ts'
 import { pathOfUri } from './shown-uri.ts'
 
 export const MAX_SOURCE_BYTES = 4_000_000
-export const TIMEOUT_MS = 60_000
-/** Between the questions to a service that may still be starting; together they are the budget. */
-export const RETRY_DELAYS_MS: readonly number[] = [250, 500, 1_000, 2_000, 4_000, 4_000, 3_250]
 /** Files whose lines are shown beside the places. */
 const MAX_SHOWN_FILES = 20
+/** Actions of one list. */
+const MAX_ACTIONS = 50
 
-export interface LspNeeds {
-  readonly languages: Languages
-  readonly files: Pick<FileSystem, 'resolve' | 'stat' | 'readText'>
-  readonly clock: Clock
-}
+/**
+ * `lsp`: ask the editor's language services, and let them rename and repair. Source: capability specification 17 and 20.13.
+ *
+ * `plan` works out what a call that changes files would change, before policy decides.
+ */
+export function createLsp(needs: LanguageNeeds): { readonly tool: ToolDefinition; readonly plan: ChangePlanner['edit'] } {
+  const { languages, files, clock } = needs
+  const service = createPatientService({ languages, clock })
+  const planner = createChangePlanner({ ...needs, service, placeOf })
 
-const operations = [
-  'goToDefinition',
-  'findReferences',
-  'goToImplementation',
-  'hover',
-  'goToTypeDefinition',
-  'documentSymbols',
-  'workspaceSymbols',
-  'incomingCalls',
-  'outgoingCalls',
-  'supertypes',
-  'subtypes',
-  'diagnostics',
-] as const satisfies readonly LanguageOperation[]
-/** About a file or the workspace, not about a place. */
-const placeless: ReadonlySet<string> = new Set(['documentSymbols', 'workspaceSymbols', 'diagnostics'])
-
-/** `lsp`: ask the editor's language services. Source: capability specification 17 and 20.13. */
-export function createLsp({ languages, files, clock }: LspNeeds): ToolDefinition {
-  /** Endings of files whose service has answered something; an empty answer of it is an answer. */
-  const warm = new Set<string>()
-  return defineTool({
+  const tool = defineTool({
     name: 'lsp',
     description:
       'Ask the language services of the editor: definitions, references, implementations, types, hover, symbols, calls, type hierarchy, problems. ' +
-      'line and character count from 1; symbol, a name that stands in the line, spares counting. documentSymbols, workspaceSymbols (with query) and diagnostics ignore the place: give 1 and 1.',
+      'rename renames everywhere, codeActions lists repairs and refactorings, applyCodeAction does one. ' +
+      'line and character count from 1; symbol, a name, spares both (give 1 and 1). documentSymbols, workspaceSymbols (with query) and diagnostics ignore the place.',
     parameters: {
       operation: { type: 'string', enum: operations, required: true },
       file_path: { type: 'string', required: true },
       line: { type: 'number', required: true },
       character: { type: 'number', required: true },
-      symbol: { type: 'string', description: 'A name in the line, in the place of character.' },
+      symbol: { type: 'string', description: 'A name in the line or file, in the place of character.' },
+      near_line: { type: 'number', description: 'Of several places of symbol, the nearest.' },
       query: { type: 'string', description: 'workspaceSymbols: what to look for.' },
+      new_name: { type: 'string', description: 'rename' },
+      title: { type: 'string', description: 'applyCodeAction: as listed.' },
     },
     output: {
       schema: lspValueSchema,
@@ -64,57 +54,65 @@ export function createLsp({ languages, files, clock }: LspNeeds): ToolDefinition
       presentationMeta: (_args, value) => lspMeta(value),
     },
     timeoutMs: TIMEOUT_MS,
-    isConcurrencySafe: () => true,
+    isConcurrencySafe: ({ operation }) => !changingOperations.has(operation),
     async execute(args, exec): Promise<LspValue> {
-      if (args.file_path.trim() === '') throw invalid('file_path is blank. Give the path of a file.')
-      for (const name of ['line', 'character'] as const)
-        if (!Number.isInteger(args[name]) || args[name] < 1) throw invalid(`${name} must be a whole number of 1 or more, not ${args[name]}.`)
-      if (args.operation === 'workspaceSymbols' && (args.query ?? args.symbol ?? '').trim() === '') throw invalid('workspaceSymbols needs query, a part of the name to look for.')
-      const root = workspaceOf(exec)
-      const target = await files.resolve(args.file_path, root, exec.signal)
-      const { text } = await source(target, exec)
-      const place = placeless.has(args.operation) ? { position: { line: 0, character: 0 } } : positionIn(text, args)
-      const query = args.query ?? args.symbol
-      const answer = await ask({ operation: args.operation, path: target.path, position: place.position, ...(query !== undefined && { query }) }, exec).catch((error: unknown) => {
+      checkArguments(args)
+      try {
+        if (changingOperations.has(args.operation)) return await makeChange(needs, await planner.planOf(exec), exec)
+        if (args.operation === 'codeActions') return await actions(args, exec)
+        return await answer(args, args.operation as LanguageOperation, exec)
+      } catch (error) {
         // A stop says nothing of its own; a time-out does.
-        throw exec.signal.aborted && !isHarnessError(exec.signal.reason) ? new ToolError('ABORTED', 'The question was stopped.', { cause: error }) : error
-      })
-      return await valueOf(answer, { root, exec, ...('note' in place && { note: place.note }) })
+        throw exec.signal.aborted && !isHarnessError(error) && !isHarnessError(exec.signal.reason) ? new ToolError('ABORTED', 'The question was stopped.', { cause: error }) : error
+      }
     },
     presentCall,
     presentResult,
   })
 
-  async function source(target: FileTarget, exec: BodyExecution) {
+  async function answer(args: LspCall, operation: LanguageOperation, exec: BodyExecution): Promise<LspValue> {
+    if (operation === 'workspaceSymbols' && (args.query ?? args.symbol ?? '').trim() === '') throw invalid('workspaceSymbols needs query, a part of the name to look for.')
+    const root = workspaceOf(exec)
+    const target = await files.resolve(args.file_path, root, exec.signal)
+    const { text } = await source(target, exec)
+    const place = placelessOperations.has(operation) ? { position: { line: 0, character: 0 } } : await placeIn(text, target, exec, args)
+    const query = args.query ?? args.symbol
+    const question: LanguageQuestion = { operation, path: target.path, position: place.position, ...(query !== undefined && { query }) }
+    return await valueOf(await service.ask(question, exec), { root, exec, ...('note' in place && { note: place.note }) })
+  }
+
+  async function actions(args: LspCall, exec: BodyExecution): Promise<LspValue> {
+    const { target, position, end, note } = await placeOf(args, exec)
+    const once = async () => {
+      const list = await languages.codeActions({ path: target.path, range: { start: position, end } }, exec.signal)
+      return list.length === 0 ? null : list
+    }
+    const found = (await service.insist(target.path, once, exec)) ?? []
+    return { kind: 'actions', actions: found.slice(0, MAX_ACTIONS), total: found.length, ...(note !== undefined && { note }) }
+  }
+
+  async function placeOf(args: LspCall, exec: Execution): Promise<FoundPlace & { readonly target: FileTarget; readonly root: string }> {
+    const root = workspaceOf(exec)
+    const target = await files.resolve(args.file_path, root, exec.signal)
+    const { text } = await source(target, exec)
+    return { ...(await placeIn(text, target, exec, args)), target, root }
+  }
+
+  async function placeIn(text: string, target: FileTarget, exec: Pick<Execution, 'arguments' | 'signal'>, { line, character, symbol, near_line }: LspCall): Promise<FoundPlace> {
+    const declared = async () => {
+      const found = await languages.ask({ operation: 'documentSymbols', path: target.path, position: { line: 0, character: 0 } }, exec.signal)
+      return found.kind === 'symbols' ? found.symbols.filter(({ name }) => name === symbol).map(({ range }) => range.start) : []
+    }
+    return await findPlace(text, { line: isLineGiven(exec.arguments) ? line : undefined, character, symbol, nearLine: near_line }, declared)
+  }
+
+  async function source(target: FileTarget, exec: Pick<Execution, 'signal'>) {
     const { kind, size } = await files.stat(target, exec.signal)
     if (kind === 'file' && size > MAX_SOURCE_BYTES) throw tooLarge(target.spelling, size, MAX_SOURCE_BYTES)
     return await files.readText(target, { maxBytes: MAX_SOURCE_BYTES, signal: exec.signal })
   }
 
-  /** A service that was never heard of may be starting: it is asked again, a little later each time. */
-  async function ask(question: Parameters<Languages['ask']>[0], exec: BodyExecution): Promise<Answered> {
-    const ending = /\.[^./\\]+$/.exec(question.path)?.[0] ?? question.path
-    // The list of problems is what is known now; nobody can be asked to look again.
-    const delays = question.operation === 'diagnostics' || warm.has(ending) ? [] : RETRY_DELAYS_MS
-    let answer = await languages.ask(question, exec.signal)
-    for (const delayMs of delays) {
-      if (!isEmpty(answer)) break
-      exec.progress('The language service has not answered yet; it may be starting.\n')
-      await pause(clock, delayMs, exec.signal)
-      answer = await languages.ask(question, exec.signal)
-    }
-    if (!isEmpty(answer)) {
-      warm.add(ending)
-      return { answer, isIndexing: false }
-    }
-    if (delays.length === 0) return { answer, isIndexing: false }
-    const symbols = await languages.ask({ operation: 'documentSymbols', path: question.path, position: { line: 0, character: 0 } }, exec.signal)
-    if (isEmpty(symbols)) throw new LanguageError('LSP_UNAVAILABLE', `No language service of the editor answers for ${ending} files. Search for the text instead, or ask the person to install an extension for the language.`)
-    warm.add(ending)
-    return { answer, isIndexing: true }
-  }
-
-  async function valueOf({ answer, isIndexing }: Answered, { root, exec, note }: { readonly root: string; readonly exec: BodyExecution; readonly note?: string }): Promise<LspValue> {
+  async function valueOf({ answer, isIndexing }: { readonly answer: LanguageAnswer; readonly isIndexing: boolean }, { root, exec, note }: { readonly root: string; readonly exec: BodyExecution; readonly note?: string }): Promise<LspValue> {
     const more = { ...(isIndexing && { isIndexing }), ...(note !== undefined && { note }) }
     switch (answer.kind) {
       case 'locations': {
@@ -150,43 +148,29 @@ export function createLsp({ languages, files, clock }: LspNeeds): ToolDefinition
       return null
     }
   }
+
+  return { tool: withoutPlace(tool), plan: planner.edit }
 }
 
-interface Answered {
-  readonly answer: LanguageAnswer
-  readonly isIndexing: boolean
+/**
+ * The same tool, which also takes calls that name a symbol, or ask about no place at all, and leave the numbers out. What is declared
+ * stays as the catalogue has it.
+ */
+function withoutPlace(tool: ToolDefinition): ToolDefinition {
+  const { validateArguments, isConcurrencySafe, presentCall: call, presentResult: result } = tool
+  return {
+    ...tool,
+    ...(validateArguments && { validateArguments: (args) => validateArguments(withPlace(args)) }),
+    ...(isConcurrencySafe && { isConcurrencySafe: (args) => isConcurrencySafe(withPlace(args)) }),
+    ...(call && { presentCall: (args) => call(withPlace(args)) }),
+    ...(result && { presentResult: (args, presented) => result(withPlace(args), presented) }),
+    execute: (args, exec) => tool.execute(withPlace(args), exec),
+  }
 }
 
-function workspaceOf(exec: BodyExecution): string {
+function workspaceOf(exec: Pick<Execution, 'agent' | 'name'>): string {
   if (exec.agent?.session.header.cwd === undefined) throw new LanguageError('LSP_WORKSPACE_REQUIRED', 'lsp works in the folder of a session, and this call has none.')
   return sessionFolder(exec)
-}
-
-/** Zero-based, held to the text; `note` says what was meant instead. */
-function positionIn(text: string, { line, character, symbol }: { readonly line: number; readonly character: number; readonly symbol?: string }) {
-  const lines = text.split(/\r\n|\n/)
-  const row = lines[line - 1]
-  if (row === undefined) throw invalid(`line is ${line}, and the file has ${lines.length} ${lines.length === 1 ? 'line' : 'lines'}. Read it again.`)
-  if (symbol !== undefined) {
-    const at = row.indexOf(symbol)
-    if (at < 0 || symbol === '') throw invalid(`${JSON.stringify(symbol)} does not stand in line ${line}: ${row.trim().slice(0, 200)}`)
-    return { position: { line: line - 1, character: at } }
-  }
-  if (character - 1 <= row.length) return { position: { line: line - 1, character: character - 1 } }
-  return { position: { line: line - 1, character: row.length }, note: `Line ${line} has ${row.length} characters, so its end was asked about, not character ${character}.` }
-}
-
-function isEmpty(answer: LanguageAnswer): boolean {
-  switch (answer.kind) {
-    case 'locations':
-      return answer.locations.length === 0
-    case 'hover':
-      return answer.contents === null
-    case 'symbols':
-      return answer.symbols.length === 0
-    case 'problems':
-      return answer.problems.length === 0
-  }
 }
 
 const invalid = (message: string) => new ToolError('INVALID_ARGS', message)

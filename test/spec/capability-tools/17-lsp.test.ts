@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { LanguageAnswer, LanguageQuestion, Languages } from '../../../extension/capabilities/languages.ts'
 import type { Agent } from '../../../extension/core/session/agent.ts'
 import { MAX_LOCATIONS, MAX_RESULT_CHARS } from '../../../extension/tools/language/answer-text.ts'
-import { RETRY_DELAYS_MS } from '../../../extension/tools/language/lsp.ts'
+import { RETRY_DELAYS_MS } from '../../../extension/tools/language/patient-service.ts'
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 import { outcomeOf, textOf } from '../../support/tool-bench.ts'
 import { wholeApplication, type WholeApplication } from '../../support/whole-application.ts'
@@ -32,6 +32,9 @@ async function start(...answers: readonly (LanguageAnswer | ((question: Language
       const answer = answers[Math.min(asked.length, answers.length) - 1] ?? empty
       return typeof answer === 'function' ? await answer(question) : answer
     },
+    rename: () => Promise.resolve(null),
+    codeActions: () => Promise.resolve([]),
+    codeActionEdit: () => Promise.resolve(null),
   }
   const whole = await wholeApplication({ alter: (world) => ({ ...world, languages, clock: { ...world.clock, schedule: (delayMs, fire) => (RETRY_DELAYS_MS.includes(delayMs) ? clock.schedule(delayMs, fire) : world.clock.schedule(delayMs, fire)) } }) })
   application = whole
@@ -111,7 +114,7 @@ describe('what is refused', () => {
     ['a line past the end', { line: 9 }, 'INVALID_ARGS', /the file has 3 lines/],
     ['a blank path', { file_path: ' ' }, 'INVALID_ARGS', /blank/],
     ['an operation nobody knows', { operation: 'explain' }, 'INVALID_ARGS', /operation/],
-    ['a symbol that is not in the line', { symbol: 'two' }, 'INVALID_ARGS', /"two" does not stand in line 1/],
+    ['a symbol that is not in the file', { symbol: 'two' }, 'INVALID_ARGS', /"two" does not stand in the file, neither in line 1/],
     ['a search without words', { operation: 'workspaceSymbols' }, 'INVALID_ARGS', /needs query/],
     ['a file that is not there', { file_path: 'gone.ts' }, 'FS_NOT_FOUND', /gone\.ts/],
     ['a folder', { file_path: 'sub' }, 'FS_NOT_REGULAR_FILE', /folder/],

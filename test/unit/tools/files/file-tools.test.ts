@@ -178,6 +178,7 @@ function delegate(files: NodeFileSystem, over: Partial<FileSystem>): FileSystem 
     readDirectory: files.readDirectory.bind(files),
     writeText: files.writeText.bind(files),
     editText: files.editText.bind(files),
+    editTexts: files.editTexts.bind(files),
     ...over,
   }
 }

@@ -1,0 +1,42 @@
+import type { ChangeOutcome, EditChange, EditsChange, FileSystem, TextReplacement } from '../../capabilities/file-system.ts'
+
+/**
+ * Several edits as one, where each file can only be changed by itself: all are checked first, then made one after the other, and
+ * taken back when one fails.
+ *
+ * Errors: those of the file that could not be changed; a file that could not be taken back is named in an `AggregateError`.
+ */
+export async function editInTurn(files: Pick<FileSystem, 'readText' | 'editText'>, { edits, label, signal }: EditsChange, maxBytes: number): Promise<readonly ChangeOutcome[]> {
+  const made: { readonly edit: EditsChange['edits'][number]; readonly outcome: ChangeOutcome }[] = []
+  // What cannot be read, or is another version, is found before anything has changed.
+  for (const { target, expect } of edits) {
+    const { version } = await files.readText(target, { maxBytes, ...(signal && { signal }) })
+    if (version !== expect.version) await files.editText({ target, replacements: [], expect, label, ...(signal && { signal }) })
+  }
+  try {
+    for (const edit of edits) made.push({ edit, outcome: await files.editText({ ...edit, label, ...(signal && { signal }) }) })
+  } catch (error) {
+    await takeBack(files, made, label, error)
+    throw error
+  }
+  return made.map(({ outcome }) => outcome)
+}
+
+async function takeBack(files: Pick<FileSystem, 'editText'>, made: readonly { readonly edit: Pick<EditChange, 'target' | 'replacements'>; readonly outcome: ChangeOutcome }[], label: string, cause: unknown): Promise<void> {
+  const failures: unknown[] = []
+  for (const { edit, outcome } of made.toReversed()) {
+    const expect = { kind: 'version', version: outcome.version } as const
+    await files.editText({ target: edit.target, replacements: reversed(outcome.before ?? '', edit.replacements), expect, label }).catch((error: unknown) => failures.push(error))
+  }
+  if (failures.length > 0) throw new AggregateError([cause, ...failures], `${label} failed, and not every file could be put back as it was.`)
+}
+
+/** The edits that lead back, in the text that came of them. */
+export function reversed(before: string, replacements: readonly TextReplacement[]): readonly TextReplacement[] {
+  let shift = 0
+  return replacements.map(({ start, end, newText }) => {
+    const at = start + shift
+    shift += newText.length - (end - start)
+    return { start: at, end: at + newText.length, newText: before.slice(start, end) }
+  })
+}
