@@ -34,6 +34,7 @@ import { repeatReminder } from './core/tools/guards/repeat-reminder.ts'
 import { spillGuard } from './core/tools/guards/spill.ts'
 import { timeOutGuard } from './core/tools/guards/time-out.ts'
 import { createToolsPlugin } from './core/tools/registry.ts'
+import { checkpointsPlugin } from './features/checkpoints/plugin.ts'
 import { featureEvents } from './features/event-types.ts'
 import { hooksCommand } from './features/hooks/command.ts'
 import { hooksPlugin } from './features/hooks/plugin.ts'
@@ -136,6 +137,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
 
     observationPlugin({ files, dispatch, logger }),
     newProblemsPlugin({ feed: world.problemFeed, files, clock, waitMs: setting('toolsNewProblemsWaitMs') }),
+    checkpointsPlugin({ files, blobs, clock, logger, machine, isEnabled: setting('checkpointsEnabled'), maxAgeDays: setting('checkpointsMaxAgeDays') }),
     todoPlugin,
     referencesPlugin({
       facts: world.editorFacts, files, logger, machine, processes, search, workspace,

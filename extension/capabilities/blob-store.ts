@@ -11,6 +11,8 @@ export interface BlobStore {
   /** Keep the bytes of a file as they were before a change, durably, before that change happens. Null bytes: it did not exist. */
   putBeforeImage(sessionId: string, bytes: Uint8Array | null): Promise<{ readonly digest: string | null }>
   getBeforeImage(sessionId: string, digest: string): Promise<Uint8Array>
+  /** Give up the images of all sessions that nobody kept or kept again since `keptSince`, then the oldest until all have at most `maxBytes`. Gives how many went. */
+  pruneBeforeImages(limits: { readonly keptSince: number; readonly maxBytes: number }): Promise<number>
   /**
    * Give session `to` every attachment and before-image of session `from`. The bytes stand on the disk once where it can do that, and
    * stay for one when the other is removed.

@@ -60,6 +60,15 @@ export interface FileSystem {
    * Errors: as `editText`, of the first file that cannot be changed; no file is changed then.
    */
   editTexts(change: EditsChange): Promise<readonly ChangeOutcome[]>
+  /**
+   * Put exactly these bytes as the whole content, or take the file away where they are null. Gives the new version.
+   *
+   * Errors: as `writeText`, without `FS_UNENCODABLE`. A document with unsaved changes counts as what saving it would write, and is
+   *         never written over: `FS_STALE_VERSION`.
+   */
+  putBytes(change: BytesChange): Promise<FileVersion | null>
+  /** What these bytes say as the content of this file, as `readText` would read them; null when they are no text. */
+  decode(target: FileTarget, bytes: Uint8Array): Promise<string | null>
   /** The person renamed or moved files in the editor: what was seen under the old canonical path goes with them. Absent where nobody tells. */
   onDidRename?(listener: (from: string, to: string) => void): Undo
 }
@@ -156,6 +165,14 @@ export interface EditsChange {
   /** Each file once. */
   readonly edits: readonly Pick<EditChange, 'target' | 'replacements' | 'expect'>[]
   readonly label: string
+  readonly signal?: AbortSignal
+}
+
+export interface BytesChange {
+  readonly target: FileTarget
+  /** Null: the file goes. */
+  readonly bytes: Uint8Array | null
+  readonly expect: Expectation
   readonly signal?: AbortSignal
 }
 

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -74,6 +74,17 @@ describe.each(Object.entries(stores))('a blob store %s', (_, createStore) => {
     await store.putAttachment('b', bytes('hers'), { mediaType: 'image/png' })
     expect(await store.listAttachments('a')).toEqual([attachmentId])
   })
+  it('gives up before-images until they fit, the oldest first, and nothing else', async () => {
+    const { store } = await made()
+    const image = await store.putAttachment('a', bytes('hello'), { mediaType: 'image/png' })
+    const first = await store.putBeforeImage('a', bytes('one'))
+    expect(await store.pruneBeforeImages({ keptSince: 0, maxBytes: 3 })).toBe(0)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    const second = await store.putBeforeImage('b', bytes('two'))
+    expect(await store.pruneBeforeImages({ keptSince: 0, maxBytes: 3 })).toBe(1)
+    await expect(store.getBeforeImage('a', first.digest!)).rejects.toThrow(/missing/)
+    expect([[...(await store.getBeforeImage('b', second.digest!))], await store.listAttachments('a')]).toEqual([[...bytes('two')], [image.attachmentId]])
+  })
   it('stores an oversize text whole, inside the folder for them', async () => {
     const { store, spilled } = await made()
     const { path, bytes: size } = await store.putSpill('s', 'output.txt', 'é\n')
@@ -112,6 +123,14 @@ describe('a blob store on the disk', () => {
     return { root, store: new NodeBlobStore({ root }) }
   }
   const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+
+  it('gives up before-images that nobody kept again for long', async () => {
+    const { root, store } = await made()
+    const [old, again] = [await store.putBeforeImage('s', bytes('old')), await store.putBeforeImage('s', bytes('again'))]
+    for (const { digest } of [old, again]) await utimes(join(root, 's', 'before', digest!), new Date(1_000), new Date(1_000))
+    await store.putBeforeImage('s', bytes('again'))
+    expect([await store.pruneBeforeImages({ keptSince: 2_000, maxBytes: Infinity }), await readdir(join(root, 's', 'before'))]).toEqual([1, [again.digest]])
+  })
 
   it('keeps everything for its owner alone and leaves no drafts', async () => {
     const { root, store } = await made()

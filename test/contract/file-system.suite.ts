@@ -463,4 +463,55 @@ export function fileSystemContract({ describe, it, create }: FileSystemEnv): voi
         assert.deepEqual(await textsOf(world), before)
       }))
   })
+
+  describe('putting bytes', () => {
+    const put = async (world: FileSystemWorld, path: string, bytes: Uint8Array | null, expect?: Expectation) =>
+      world.files.putBytes({ target: await at(world, path), bytes, expect: expect ?? { kind: 'absent' } })
+    const of = (bytes: Uint8Array): Expectation => ({ kind: 'version', version: versionOfBytes(bytes) })
+    const binary = bytesOf('a', [0, 1, 255])
+
+    it('makes a file of them, with its folders', () =>
+      withWorld(async (world) => {
+        assert.equal(await put(world, 'x/a', binary), versionOfBytes(binary))
+        assert.deepEqual(await world.get('x/a'), Buffer.from(binary))
+      }))
+    it('replaces what stands there, whatever it is', () =>
+      withWorld(async (world) => {
+        await world.put('a', bytesOf(mark, 'old'))
+        await put(world, 'a', binary, of(bytesOf(mark, 'old')))
+        assert.deepEqual([await world.get('a'), await world.list()], [Buffer.from(binary), ['a']])
+      }))
+    it('takes a file away', () =>
+      withWorld(async (world) => {
+        await world.put('a', binary)
+        assert.equal(await put(world, 'a', null, of(binary)), null)
+        assert.deepEqual(await world.list(), [])
+      }))
+    it('nothing happens to what changed or came meanwhile', () =>
+      withWorld(async (world) => {
+        await world.put('a', binary)
+        for (const bytes of [bytesOf('x'), null]) {
+          await fails(put(world, 'a', bytes, of(bytesOf('other'))), 'FS_STALE_VERSION')
+          await fails(put(world, 'a', bytes), 'FS_STALE_VERSION')
+        }
+        await fails(put(world, 'b', null, of(binary)), 'FS_STALE_VERSION')
+        assert.deepEqual([await world.get('a'), await world.list()], [Buffer.from(binary), ['a']])
+      }))
+    it('a read-only file stays', () =>
+      withWorld(async (world) => {
+        await world.put('a', binary)
+        await world.makeReadonly('a')
+        for (const bytes of [bytesOf('x'), null]) await fails(put(world, 'a', bytes, of(binary)), 'FS_READONLY')
+        assert.deepEqual(await world.get('a'), Buffer.from(binary))
+      }))
+    it('reads bytes as the content of the file', () =>
+      withWorld(async (world) => {
+        await world.put('a', bytesOf('x'))
+        const target = await at(world, 'a')
+        assert.deepEqual(
+          await Promise.all([bytesOf(mark, 'é\r\n'), bytesOf([0xe9]), binary].map((bytes) => world.files.decode(target, bytes))),
+          ['é\r\n', 'é', null],
+        )
+      }))
+  })
 }

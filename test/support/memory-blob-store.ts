@@ -47,6 +47,19 @@ export function createMemoryBlobStore(): MemoryBlobStore {
     },
     putBeforeImage: async (sessionId, bytes) => ({ digest: bytes === null ? null : put('before-image', sessionId, bytes) }),
     getBeforeImage: async (sessionId, digest) => get('before-image', sessionId, digest),
+    async pruneBeforeImages({ maxBytes }) {
+      // Without times everything is young; what came first goes first.
+      const images = [...blobs].filter(([key]) => key.startsWith('before-image/'))
+      let total = images.reduce((sum, [, bytes]) => sum + bytes.length, 0)
+      let gone = 0
+      for (const [key, bytes] of images) {
+        if (total <= maxBytes) break
+        blobs.delete(key)
+        total -= bytes.length
+        gone += 1
+      }
+      return gone
+    },
     async share(from, to) {
       for (const kind of ['attachment', 'before-image']) {
         for (const [key, bytes] of [...blobs]) if (key.startsWith(`${kind}/${from}/`)) blobs.set(`${kind}/${to}/${key.split('/')[2]}`, bytes)

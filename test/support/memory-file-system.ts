@@ -14,6 +14,7 @@ import {
   staleVersion,
   tooLarge,
   unencodable,
+  type BytesChange,
   type ChangeOutcome,
   type DirectoryEntry,
   type EditChange,
@@ -128,6 +129,17 @@ export class MemoryFileSystem implements FileSystem {
 
   editTexts(change: EditsChange): Promise<readonly ChangeOutcome[]> {
     return editInTurn(this, change, Infinity)
+  }
+
+  async putBytes({ target, bytes, expect, signal }: BytesChange): Promise<FileVersion | null> {
+    this.#current(target, expect, signal)
+    if (bytes === null) this.entries.delete(target.path)
+    else this.put(target.path, bytes)
+    return bytes === null ? null : versionOf(bytes)
+  }
+
+  decode(_target: FileTarget, bytes: Uint8Array): Promise<string | null> {
+    return Promise.resolve(decodeText(bytes)?.text ?? null)
   }
 
   #current({ path, spelling, isDanglingLink }: FileTarget, expect: Expectation, signal: AbortSignal | undefined): Uint8Array | null {

@@ -309,6 +309,22 @@ export const settings = {
     expects: 'a whole number of 0 or more',
     schema: count(0),
   }),
+  checkpointsEnabled: setting({
+    key: 'checkpoints.enabled',
+    fallback: true,
+    scope: 'machine',
+    description: 'Keep what the agent changes, so that you can review it, keep it or take it back.',
+    expects: 'true or false',
+    schema: z.boolean(),
+  }),
+  checkpointsMaxAgeDays: setting({
+    key: 'checkpoints.maxAgeDays',
+    fallback: 14,
+    scope: 'machine',
+    description: 'Days after which what stood in files before a change is given up. It can be seen and taken back until then. 0: kept as long as its session.',
+    expects: 'a whole number of 0 or more',
+    schema: count(0),
+  }),
   titlesEnabled: setting({
     key: 'titles.enabled',
     fallback: true,

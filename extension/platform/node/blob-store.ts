@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { link, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
+import { link, open, readdir, readFile, rename, rm, stat, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BlobStore, SpillFile, StoredBlob } from '../../capabilities/blob-store.ts'
 import { checkSessionId } from '../../capabilities/event-store.ts'
@@ -53,6 +53,26 @@ export class NodeBlobStore implements BlobStore {
     return load(this.#folder(sessionId, 'before'), digest)
   }
 
+  async pruneBeforeImages({ keptSince, maxBytes }: { readonly keptSince: number; readonly maxBytes: number }): Promise<number> {
+    const kept: { readonly path: string; readonly size: number; readonly keptAt: number }[] = []
+    for (const sessionId of await namesIn(this.#root)) {
+      const folder = join(this.#root, sessionId, 'before')
+      for (const digest of await digestsIn(folder)) {
+        const facts = await factsOf(join(folder, digest))
+        if (facts !== null) kept.push({ path: join(folder, digest), size: facts.size, keptAt: facts.mtimeMs })
+      }
+    }
+    let total = kept.reduce((sum, { size }) => sum + size, 0)
+    let gone = 0
+    for (const { path, size, keptAt } of kept.toSorted((a, b) => a.keptAt - b.keptAt)) {
+      if (keptAt >= keptSince && total <= maxBytes) break
+      await rm(path, { force: true })
+      total -= size
+      gone += 1
+    }
+    return gone
+  }
+
   async share(from: string, to: string): Promise<void> {
     for (const kind of ['attachments', 'before'] as const) {
       const source = this.#folder(from, kind)
@@ -89,7 +109,12 @@ export class NodeBlobStore implements BlobStore {
 async function keep(folder: string, bytes: Uint8Array): Promise<string> {
   const digest = digestOf(bytes)
   const path = join(folder, digest)
-  if (await isKept(path, bytes.length)) return digest
+  const known = await factsOf(path)
+  if (known?.size === bytes.length) {
+    // What is needed again is as young as what is new.
+    if (Date.now() - known.mtimeMs > YOUNG_MS) await utimes(path, new Date(), new Date())
+    return digest
+  }
   await makeFolders(folder, 0o700)
   const draft = join(folder, `.${digest}-${randomBytes(6).toString('hex')}`)
   const handle = await open(draft, 'wx', 0o600)
@@ -107,21 +132,30 @@ async function keep(folder: string, bytes: Uint8Array): Promise<string> {
   return digest
 }
 
-async function isKept(path: string, size: number): Promise<boolean> {
+/** Differences in age below this tell nothing. */
+const YOUNG_MS = 3_600_000
+
+/** Null: nothing stands there. */
+async function factsOf(path: string): Promise<{ readonly size: number; readonly mtimeMs: number } | null> {
   try {
-    return (await stat(path)).size === size
+    return await stat(path)
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return false
+    if (hasCode(error, 'ENOENT')) return null
     throw error
   }
 }
 
 /** Drafts that a crash left have other names. */
 async function digestsIn(folder: string): Promise<readonly string[]> {
+  return (await namesIn(folder)).filter((name) => digestShape.test(name))
+}
+
+/** None where no folder is. */
+async function namesIn(folder: string): Promise<readonly string[]> {
   try {
-    return (await readdir(folder)).filter((name) => digestShape.test(name))
+    return await readdir(folder)
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return []
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return []
     throw error
   }
 }

@@ -10,6 +10,7 @@ import {
   staleVersion,
   tooLarge,
   unencodable,
+  type BytesChange,
   type ChangeOutcome,
   type DirectoryEntry,
   type EditChange,
@@ -20,6 +21,7 @@ import {
   type FileStat,
   type FileSystem,
   type FileTarget,
+  type FileVersion,
   type LineWindow,
   type TextFile,
   type WriteChange,
@@ -27,7 +29,7 @@ import {
 import type { WorkspaceFolder } from '../../capabilities/workspace.ts'
 import { editInTurn } from './edit-in-turn.ts'
 import { checkNotAborted, withFileErrors } from './file-failure.ts'
-import { checkExpected, publish, readCurrent, type CurrentFile } from './publish-file.ts'
+import { checkExpected, publish, readCurrent, remove, type CurrentFile } from './publish-file.ts'
 import { readStart, readWhole, scanLines, versionOf, withRegularFile } from './read-file.ts'
 
 export interface NodeFileSystemOptions {
@@ -138,6 +140,24 @@ export class NodeFileSystem implements FileSystem {
 
   editTexts(change: EditsChange): Promise<readonly ChangeOutcome[]> {
     return editInTurn(this, change, Infinity)
+  }
+
+  putBytes({ target, bytes, expect, signal }: BytesChange): Promise<FileVersion | null> {
+    return this.#inTurn(target.key, () =>
+      withFileErrors(target.spelling, async () => {
+        checkNotAborted(signal)
+        const current = await readCurrent(target)
+        checkExpected(target, expect, current)
+        if (current && (await isReadonly(target.path, current.stat))) throw readonlyFile(target.spelling)
+        if (bytes !== null) await publish({ target, bytes, current, signal, beforePublish: this.#options.beforePublish })
+        else if (current) await remove({ target, current, beforePublish: this.#options.beforePublish })
+        return bytes === null ? null : versionOf(bytes)
+      }),
+    )
+  }
+
+  decode(_target: FileTarget, bytes: Uint8Array): Promise<string | null> {
+    return Promise.resolve(decodeText(bytes)?.text ?? null)
   }
 
   async #change(

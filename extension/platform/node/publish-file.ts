@@ -79,6 +79,15 @@ export async function publish(publication: Publication): Promise<void> {
   await checkWritten(target, bytes)
 }
 
+/** Takes the target away, as long as it is still what was looked at. */
+export async function remove({ target, current, beforePublish }: Pick<Publication, 'target' | 'beforePublish'> & { readonly current: CurrentFile }): Promise<void> {
+  await beforePublish?.(target.path)
+  await checkUntouched(target, current)
+  await unlink(target.path).catch((error: NodeJS.ErrnoException) => {
+    throw isForbidden(error) ? readonlyFolder(target, error) : error
+  })
+}
+
 /** The outermost folder that had to be made, if any. */
 async function makeFolder(target: FileTarget, folder: string): Promise<string | undefined> {
   try {

@@ -16,6 +16,7 @@ import {
   staleVersion,
   tooLarge,
   unencodable,
+  type BytesChange,
   type ChangeOutcome,
   type DirectoryEntry,
   type EditChange,
@@ -191,6 +192,32 @@ export class EditorFileSystem implements FileSystem {
     }
   }
 
+  putBytes({ target, bytes, expect, signal }: BytesChange): Promise<FileVersion | null> {
+    return this.#inTurn(target, async () => {
+      checkNotAborted(signal)
+      const uri = uriOf(target)
+      if (target.isDanglingLink) throw danglingLink(target.spelling)
+      refuseOpenNotebook(target, uri)
+      if ((await this.#documents.find(target))?.isDirty === true) throw staleVersion(target.spelling, 'has unsaved changes in the editor, made')
+      const current = await this.#currentBytes(target, signal)
+      checkExpected(target, expect, current === null ? null : versionOf(current))
+      if (current !== null && (await this.stat(target)).isReadonly) throw readonlyFile(target.spelling)
+      if (bytes === null) {
+        if (current !== null) await vscode.workspace.fs.delete(uri)
+        return null
+      }
+      const stored = current === null ? null : await decodeStored(current, uri)
+      const next = await decodeStored(bytes, uri)
+      const change: DiskChange = { after: next?.text ?? '', encoding: next?.form.encoding ?? 'utf8', encoded: { bytes } }
+      const request: ChangeRequest = { target, expect, label: '', ...(signal && { signal }) }
+      return (await this.#changeDisk(request, current, stored, change)).version
+    })
+  }
+
+  async decode(target: FileTarget, bytes: Uint8Array): Promise<string | null> {
+    return (await decodeStored(bytes, uriOf(target)))?.text ?? null
+  }
+
   onDidRename(listener: (from: string, to: string) => void): Undo {
     const subscription = vscode.workspace.onDidRenameFiles(({ files }) => {
       for (const { oldUri, newUri } of files) void this.#tellRename(oldUri, newUri, listener)
@@ -203,13 +230,17 @@ export class EditorFileSystem implements FileSystem {
     listener(await canonical(oldUri), await canonical(newUri))
   }
 
+  #change(request: ChangeRequest, ways: ChangeWays): Promise<ChangeOutcome> {
+    return this.#inTurn(request.target, async () => await this.#changeNow(request, ways))
+  }
+
   /** One change of a target after the other, so that the check and the change belong together. */
-  async #change(request: ChangeRequest, ways: ChangeWays): Promise<ChangeOutcome> {
-    const { key } = request.target
+  async #inTurn<T>(target: FileTarget, work: () => Promise<T>): Promise<T> {
+    const { key } = target
     const previous = this.#changes.get(key)
     const turn = (async () => {
       await previous?.catch(() => {})
-      return await withFileErrors(request.target, async () => await this.#changeNow(request, ways))
+      return await withFileErrors(target, work)
     })()
     this.#changes.set(key, turn)
     try {

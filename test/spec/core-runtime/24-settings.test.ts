@@ -156,6 +156,8 @@ describe('24.2 the settings', () => {
     ['hooks.sources', ['claude', 'bosun'], 'machine'],
     ['hooks.timeoutMs', 600_000, 'machine'],
     ['sessions.retentionDays', 0, 'machine'],
+    ['checkpoints.enabled', true, 'machine'],
+    ['checkpoints.maxAgeDays', 14, 'machine'],
     ['titles.enabled', true, 'machine'],
     ['titles.model', null, 'machine'],
     ['ui.showReasoning', 'collapsed', 'application'],

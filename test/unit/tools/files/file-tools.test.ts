@@ -179,6 +179,8 @@ function delegate(files: NodeFileSystem, over: Partial<FileSystem>): FileSystem 
     writeText: files.writeText.bind(files),
     editText: files.editText.bind(files),
     editTexts: files.editTexts.bind(files),
+    putBytes: files.putBytes.bind(files),
+    decode: files.decode.bind(files),
     ...over,
   }
 }

@@ -1,0 +1,101 @@
+import type { FileSystem } from '../../capabilities/file-system.ts'
+import type { Undo } from '../../base/undo.ts'
+import type { BlobStore } from '../../capabilities/blob-store.ts'
+import type { Clock } from '../../capabilities/clock.ts'
+import type { Logger } from '../../capabilities/logger.ts'
+import type { Machine } from '../../capabilities/machine.ts'
+import type { EventType } from '../../core/log/event.ts'
+import type { Plugin } from '../../core/kernel/plugin.ts'
+import type {} from '../../core/log/event-types.ts'
+import type {} from '../../core/loop/points.ts'
+import type { Session } from '../../core/session/session.ts'
+import type {} from '../../core/tools/service.ts'
+import { checkpointEventTypes } from './events.ts'
+import { Images } from './images.ts'
+import { reviewProjection } from './projection.ts'
+import { createRecorder } from './recorder.ts'
+import { createReviews, type UndoneFile } from './reviews.ts'
+import type {} from './service.ts'
+import { undoNotice } from './undo-notice.ts'
+
+export interface CheckpointsNeeds {
+  readonly files: FileSystem
+  readonly blobs: BlobStore
+  readonly logger: Logger
+  readonly machine: Pick<Machine, 'randomId'>
+  readonly clock: Pick<Clock, 'now' | 'schedule'>
+  /** Read at each call. */
+  readonly isEnabled: () => boolean
+  /** Days that images are kept; 0: as long as their session. Read when they are looked through. */
+  readonly maxAgeDays: () => number
+}
+
+/** Nobody waits for it: it looks once the application has long been up, and now and then. */
+const FIRST_LOOK_MS = 120_000
+const NEXT_LOOK_MS = 6 * 3_600_000
+const DAY_MS = 86_400_000
+/** Images of all sessions; the oldest go. */
+const MAX_IMAGES_BYTES = 2 * 1024 * 1024 * 1024
+
+/** Keeps what calls change, offers `reviews`, and tells the model what the person took back. Source: design 6.4. */
+export function checkpointsPlugin({ files, blobs, clock, logger, machine, isEnabled, maxAgeDays }: CheckpointsNeeds): Plugin {
+  return {
+    name: 'checkpoints',
+    inject: ['agents', 'eventTypes', 'projections', 'tools'],
+    apply(ctx) {
+      const images = new Images({ files, blobs })
+      const recorder = createRecorder({ images, logger })
+      const reviews = createReviews({ files, images, logger, settled: recorder.settled, tell })
+      for (const [type, rule] of Object.entries(checkpointEventTypes)) ctx.effect(ctx.eventTypes.register(type as EventType, rule))
+      ctx.effect(ctx.projections.register(reviewProjection))
+      ctx.effect(
+        ctx.projections.onDidChange(({ sessionId, key }) => {
+          if (key === reviewProjection.key) reviews.changed(sessionId)
+        }),
+      )
+      ctx.provide('reviews', reviews)
+      ctx.on('tools/execute', (exec, next) => {
+        const session = exec.agent?.session
+        return session === undefined || !isEnabled() ? next() : recorder.around({ session, callId: exec.callId }, next)
+      })
+      ctx.on('agent/disposing', (agent) => recorder.settled(agent.session))
+
+      let pruning = Promise.resolve()
+      const lookIn = (delayMs: number): Undo =>
+        clock.schedule(delayMs, () => {
+          pruning = prune()
+          cancel = lookIn(NEXT_LOOK_MS)
+        })
+      let cancel = lookIn(FIRST_LOOK_MS)
+      ctx.effect(() => {
+        cancel()
+        return pruning
+      })
+
+      /** One message, however much is undone before the model reads it. */
+      function tell(session: Session, undone: readonly UndoneFile[]): void {
+        const agent = ctx.agents.live(session.id)
+        if (agent === undefined || agent.isDisposed) return
+        const waiting = agent.inbox.nextStep.find(({ source }) => source.kind === 'plugin' && source.plugin === 'review')
+        const known = waiting === undefined ? [] : (told.get(waiting.id) ?? [])
+        const all = [...new Map([...known, ...undone].map((file) => [file.path, file])).values()]
+        const id = machine.randomId()
+        if (waiting !== undefined && known.length > 0) agent.queue.remove(waiting.id)
+        agent.inject(undoNotice(id, all))
+        told.clear()
+        told.set(id, all)
+      }
+      const told = new Map<string, readonly UndoneFile[]>()
+    },
+  }
+
+  async function prune(): Promise<void> {
+    const days = maxAgeDays()
+    try {
+      const gone = await blobs.pruneBeforeImages({ keptSince: days === 0 ? 0 : clock.now() - days * DAY_MS, maxBytes: MAX_IMAGES_BYTES })
+      if (gone > 0) logger.info('What stood in files before old changes is not kept any more.', { images: gone, days })
+    } catch (error) {
+      logger.warn('What stood in files before old changes could not be looked through.', { error: String(error) })
+    }
+  }
+}

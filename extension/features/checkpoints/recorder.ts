@@ -1,0 +1,80 @@
+import { FileError } from '../../capabilities/file-system.ts'
+import type { Logger } from '../../capabilities/logger.ts'
+import type { Session } from '../../core/session/session.ts'
+import type { Execution, ToolResult } from '../../core/tools/definition.ts'
+import type { Image } from './events.ts'
+import type { Images } from './images.ts'
+
+/** What a call may have changed: the file and what stood there before it. */
+export interface Touched {
+  readonly path: string
+  /** Absent: nobody kept it. */
+  readonly before?: Image
+}
+
+export interface Recorder {
+  /** Run a call, and log what it changed. Its images are kept behind the step: the file itself holds them until then. */
+  around(exec: Pick<Execution, 'callId'> & { readonly session: Session }, next: () => Promise<ToolResult>): Promise<ToolResult>
+  /** Log changes that were found by other means. */
+  note(session: Session, callId: string, touched: readonly Touched[]): Promise<void>
+  /** Waits until what calls changed so far is in the log. */
+  settled(session: Session): Promise<void>
+}
+
+export function createRecorder({ images, logger }: { readonly images: Images; readonly logger: Logger }): Recorder {
+  const pending = new Map<string, Promise<void>>()
+
+  /** In order, so that the log tells of the changes as they were made. */
+  function behind(session: Session, work: () => Promise<void>): void {
+    const previous = pending.get(session.id) ?? Promise.resolve()
+    const turn = previous.then(work).catch((error: unknown) => {
+      logger.warn('A change could not be put up for review.', { session: session.id, error: String(error) })
+    })
+    pending.set(session.id, turn)
+    void turn.then(() => {
+      if (pending.get(session.id) === turn) pending.delete(session.id)
+    })
+  }
+
+  async function note(session: Session, callId: string, touched: readonly Touched[]): Promise<void> {
+    for (const { path, before } of touched) {
+      // At once, before anything else can change it.
+      const read = await images.readBytes(path)
+      behind(session, async () => {
+        const after = read === null ? null : await images.keepBytes(session, read)
+        if (after === before || session.access !== 'write') return
+        session.append({ type: 'fs/after-image', data: { callId, path, ...(before !== undefined && { before }), after }, ignorable: true })
+      })
+    }
+  }
+
+  return {
+    note,
+    async around({ session, callId }, next) {
+      const from = session.length
+      const result = await next()
+      const touched = session.length === from ? [] : touchedBy(session, from, callId)
+      if (touched.length > 0) {
+        try {
+          await note(session, callId, touched)
+        } catch (error) {
+          // What cannot be read now cannot be reviewed; the change itself has happened and is told.
+          logger.warn('A changed file could not be read for the review.', { callId, error: error instanceof FileError ? error.message : String(error) })
+        }
+      }
+      return result
+    },
+    settled: async (session) => {
+      await pending.get(session.id)
+    },
+  }
+}
+
+/** The files that a call kept before it changed them, as they were before its first change. */
+function touchedBy(session: Session, from: number, callId: string): readonly Touched[] {
+  const first = new Map<string, Image>()
+  for (const event of session.events(from)) {
+    if (event.type === 'fs/before-image' && event.data.callId === callId && !first.has(event.data.path)) first.set(event.data.path, event.data.digest)
+  }
+  return [...first].map(([path, before]) => ({ path, before }))
+}

@@ -1,0 +1,217 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { reviewRig, type ReviewRig } from '../../support/review-rig.ts'
+
+/* Chapter 20.5: review and rollback, through the application as it is shipped. */
+
+let rig: ReviewRig | undefined
+afterEach(async () => {
+  await rig?.dispose()
+  rig = undefined
+})
+
+const start = async (files: Readonly<Record<string, string | Uint8Array>> = {}) => (rig = await reviewRig(files))
+const ten = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n'
+
+describe('what waits', () => {
+  it('each file that a call changed, created or failed to change', async () => {
+    const r = await start({ a: ten })
+    await r.turn(...r.edit('a', 'two', 'TWO'), r.write('b', 'new\n'), { name: 'edit', args: { file_path: 'a', old_string: 'nowhere', new_string: 'x' } })
+    expect([r.waiting(), r.turns()]).toEqual([['a', 'b'], [{ turn: 1, state: 'pending' }]])
+    expect(await r.file('a')).toMatchObject({ baseline: ten, now: ten.replace('two', 'TWO'), hunks: [{ baseFrom: 1, baseTo: 2, from: 1, to: 2, removed: ['two\n'], added: ['TWO\n'], isMixed: false }] })
+    expect(await r.file('b')).toMatchObject({ baseline: null, now: 'new\n' })
+  })
+
+  it('is the same after a reload of the window', async () => {
+    const r = await start({ a: ten })
+    await r.turn(...r.edit('a', 'two', 'TWO'))
+    const before = [r.waiting(), r.turns(), await r.file('a')]
+    await r.reload()
+    expect([r.waiting(), r.turns(), await r.file('a')]).toEqual(before)
+    await r.undo({ kind: 'turn', turn: 1 })
+    expect(await r.text('a')).toBe(ten)
+  })
+
+  it('what the person typed is no change of the agent', async () => {
+    const r = await start({ a: ten })
+    await r.turn(...r.edit('a', 'two', 'TWO'))
+    await r.put('a', (await r.text('a'))!.replace('nine', 'nine and mine'))
+    expect(await r.file('a')).toMatchObject({ baseline: ten.replace('nine', 'nine and mine'), hunks: [{ added: ['TWO\n'] }] })
+  })
+
+  it('a binary file counts as a whole', async () => {
+    const r = await start({ a: new Uint8Array([0, 1, 2]) })
+    await r.turn({ name: 'read_image', args: { file_path: 'a' } })
+    expect(r.waiting()).toEqual([])
+  })
+})
+
+describe('keeping', () => {
+  it('a file settles it, and a later undo of the turn leaves it', async () => {
+    const r = await start({ a: ten, b: ten })
+    await r.turn(...r.edit('a', 'two', 'TWO'), ...r.edit('b', 'two', 'TWO'))
+    await r.keep({ kind: 'file', path: r.at('a') })
+    expect(r.waiting()).toEqual(['b'])
+    await r.undo({ kind: 'turn', turn: 1 })
+    expect([await r.text('a'), await r.text('b')]).toEqual([ten.replace('two', 'TWO'), ten])
+    expect(r.turns()).toEqual([{ turn: 1, state: 'undone' }])
+  })
+
+  it('one region leaves the others to undo', async () => {
+    const r = await start({ a: ten })
+    await r.turn(...r.edit('a', 'two', 'TWO'), ...r.edit('a', 'nine', 'NINE'))
+    const [first] = (await r.file('a'))!.hunks
+    await r.keep({ kind: 'hunk', path: r.at('a'), hunk: first! })
+    expect((await r.file('a'))!.hunks.map(({ added }) => added)).toEqual([['NINE\n']])
+    await r.undo({ kind: 'turn', turn: 1 })
+    expect(await r.text('a')).toBe(ten.replace('two', 'TWO'))
+    expect(r.waiting()).toEqual([])
+  })
+
+  it('one call of two leaves the other', async () => {
+    const r = await start({ a: ten })
+    const [, first] = await r.turn(...r.edit('a', 'two', 'TWO'), ...r.edit('a', 'nine', 'NINE'))
+    await r.keep({ kind: 'call', callId: first! })
+    expect((await r.file('a'))!.hunks.map(({ added }) => added)).toEqual([['NINE\n']])
+    await r.undo({ kind: 'file', path: r.at('a') })
+    expect(await r.text('a')).toBe(ten.replace('two', 'TWO'))
+  })
+
+  it('everything settles every turn', async () => {
+    const r = await start({ a: ten })
+    await r.turn(...r.edit('a', 'two', 'TWO'))
+    await r.turn(r.write('b', 'x\n'))
+    await r.keep({ kind: 'all' })
+    expect([r.waiting(), r.turns()]).toEqual([[], [{ turn: 1, state: 'kept' }, { turn: 2, state: 'kept' }]])
+  })
+})
+
+describe('undoing', () => {
+  it.each([
+    ['a change', { a: ten }, (r: ReviewRig) => r.edit('a', 'two', 'TWO'), { a: ten }],
+    ['a new file', {}, (r: ReviewRig) => [r.write('a', 'x\n')], { a: null }],
+    ['line ends and a byte order mark', { a: '\u{FEFF}one\r\ntwo\r\n' }, (r: ReviewRig) => r.edit('a', 'two', 'TWO'), { a: '\u{FEFF}one\r\ntwo\r\n' }],
+    ['a missing last line end', { a: 'one\ntwo' }, (r: ReviewRig) => r.edit('a', 'two', 'two\nthree\n'), { a: 'one\ntwo' }],
+    ['a file that was emptied', { a: ten }, (r: ReviewRig) => r.edit('a', ten, ''), { a: ten }],
+  ] as const)('takes back %s byte for byte', async (_name, files, calls, left) => {
+    const r = await start(files)
+    await r.turn(...calls(r))
+    const outcome = await r.undo({ kind: 'turn', turn: 1 })
+    expect(outcome).toMatchObject({ conflicts: [], problems: [], paths: [r.at('a')] })
+    expect(await r.text('a')).toBe(left.a)
+    expect([r.waiting(), r.turns()]).toEqual([[], [{ turn: 1, state: 'undone' }]])
+  })
+
+  it('keeps what the person typed since', async () => {
+    const r = await start({ a: ten })
+    await r.turn(...r.edit('a', 'two\nthree', 'TWO\nTHREE\nAND MORE'))
+    await r.put('a', (await r.text('a'))!.replace('AND MORE\n', 'AND MORE\nright below, mine\n').replace('ten\n', 'ten\nmine\n').replace('one\n', 'mine\none\n'))
+    await r.undo({ kind: 'turn', turn: 1 })
+    expect(await r.text('a')).toBe('mine\none\ntwo\nthree\nright below, mine\nfour\nfive\nsix\nseven\neight\nnine\nten\nmine\n')
+  })
+
+  it('keeps what the person typed between two changes of the agent', async () => {
+    const r = await start({ a: ten })
+    await r.turn(...r.edit('a', 'two', 'TWO'))
+    await r.put('a', (await r.text('a'))!.replace('six', 'six, mine'))
+    await r.turn(...r.edit('a', 'nine', 'NINE'))
+    expect(await r.undo({ kind: 'all' })).toMatchObject({ problems: [] })
+    expect(await r.text('a')).toBe(ten.replace('six', 'six, mine'))
+  })
+
+  it('an earlier turn leaves the later one, and the other way round', async () => {
+    const r = await start({ a: ten })
+    await r.turn(...r.edit('a', 'two', 'TWO'))
+    await r.turn(...r.edit('a', 'nine', 'NINE'))
+    await r.undo({ kind: 'turn', turn: 1 })
+    expect(await r.text('a')).toBe(ten.replace('nine', 'NINE'))
+    expect(r.turns()).toEqual([{ turn: 1, state: 'undone' }, { turn: 2, state: 'pending' }])
+    expect((await r.file('a'))!.hunks.map(({ added }) => added)).toEqual([['NINE\n']])
+    await r.undo({ kind: 'turn', turn: 2 })
+    expect([await r.text('a'), r.waiting()]).toEqual([ten, []])
+  })
+
+  it('one region leaves the others', async () => {
+    const r = await start({ a: ten })
+    await r.turn(...r.edit('a', 'two', 'TWO'), ...r.edit('a', 'nine', 'NINE'))
+    await r.undo({ kind: 'hunk', path: r.at('a'), hunk: (await r.file('a'))!.hunks[0]! })
+    expect(await r.text('a')).toBe(ten.replace('nine', 'NINE'))
+    expect((await r.file('a'))!.hunks).toHaveLength(1)
+    await r.undo({ kind: 'hunk', path: r.at('a'), hunk: (await r.file('a'))!.hunks[0]! })
+    expect([await r.text('a'), r.waiting()]).toEqual([ten, []])
+  })
+
+  it('a region that is not as it was seen stays', async () => {
+    const r = await start({ a: ten })
+    await r.turn(...r.edit('a', 'two', 'TWO'))
+    const { hunks } = (await r.file('a'))!
+    await r.put('a', `mine\n${(await r.text('a'))!}`)
+    expect(await r.undo({ kind: 'hunk', path: r.at('a'), hunk: hunks[0]! })).toMatchObject({ paths: [], problems: [{ path: r.at('a') }] })
+    expect(await r.text('a')).toBe(`mine\n${ten.replace('two', 'TWO')}`)
+  })
+
+  it('where the person changed the same lines it leaves them, says so, and takes them only when told to', async () => {
+    const r = await start({ a: ten })
+    await r.turn(...r.edit('a', 'two', 'TWO'), ...r.edit('a', 'nine', 'NINE'))
+    await r.put('a', (await r.text('a'))!.replace('TWO', 'TWO, and mine'))
+    expect(await r.plan({ kind: 'turn', turn: 1 })).toEqual({ paths: [r.at('a')], conflicts: [r.at('a')], problems: [] })
+    expect(await r.undo({ kind: 'turn', turn: 1 })).toMatchObject({ conflicts: [r.at('a')] })
+    expect(await r.text('a')).toBe(ten.replace('two', 'TWO, and mine'))
+    expect((await r.file('a'))!.hunks).toMatchObject([{ added: ['TWO, and mine\n'], isMixed: true }])
+    expect(r.turns()).toEqual([{ turn: 1, state: 'pending' }])
+    await r.undo({ kind: 'turn', turn: 1 }, true)
+    expect([await r.text('a'), r.waiting()]).toEqual([ten, []])
+  })
+
+  it('a new file that the person wrote into keeps their lines', async () => {
+    const r = await start()
+    await r.turn(r.write('a', 'agent\n'))
+    await r.put('a', 'agent\nmine\n')
+    await r.undo({ kind: 'file', path: r.at('a') })
+    expect(await r.text('a')).toBe('mine\n')
+  })
+
+  it('a file that the person deleted since does not come back unasked', async () => {
+    const r = await start({ a: ten })
+    await r.turn(...r.edit('a', 'two', 'TWO'))
+    await r.remove('a')
+    expect(await r.undo({ kind: 'turn', turn: 1 })).toMatchObject({ conflicts: [r.at('a')] })
+    expect(await r.text('a')).toBeNull()
+    await r.undo({ kind: 'turn', turn: 1 }, true)
+    expect(await r.text('a')).toBe(ten)
+  })
+
+  it('back to before a turn takes back all later ones, also what was kept', async () => {
+    const r = await start({ a: ten })
+    await r.turn(...r.edit('a', 'one', 'ONE'))
+    await r.turn(...r.edit('a', 'two', 'TWO'), r.write('b', 'x\n'))
+    await r.keep({ kind: 'all' })
+    await r.turn(...r.edit('a', 'nine', 'NINE'))
+    await r.put('a', (await r.text('a'))!.replace('six', 'six, mine'))
+    expect((await r.plan({ kind: 'since', turn: 2 })).paths.toSorted()).toEqual([r.at('a'), r.at('b')])
+    await r.undo({ kind: 'since', turn: 2 })
+    expect([await r.text('a'), await r.text('b')]).toEqual([ten.replace('one', 'ONE').replace('six', 'six, mine'), null])
+    expect(r.waiting()).toEqual([])
+  })
+
+  it('tells the model, in one message that is in the log, and makes it read again', async () => {
+    const r = await start({ a: ten })
+    await r.turn(...r.edit('a', 'two', 'TWO'), r.write('b', 'x\n'))
+    await r.undo({ kind: 'file', path: r.at('a') })
+    await r.undo({ kind: 'file', path: r.at('b') })
+    expect(r.notices()).toEqual([
+      `The person undid changes of yours:\n- ${r.at('a')}: your change is taken back\n- ${r.at('b')}: the file that you made is gone\nWhat they typed themselves since is still there. Read a file again before you change it, and do not repeat what they undid unless they ask for it.`,
+    ])
+    await r.turn({ name: 'edit', args: { file_path: 'a', old_string: 'two', new_string: 'TWO' } })
+    expect(JSON.stringify(r.adapter.requests.at(-2)?.messages)).toContain('The person undid changes of yours')
+    expect(await r.text('a')).toBe(ten)
+  })
+
+  it('says in the log what stood there, so that nothing is lost by it', async () => {
+    const r = await start({ a: ten })
+    await r.turn(...r.edit('a', 'two', 'TWO'))
+    await r.undo({ kind: 'turn', turn: 1 })
+    const undone = r.session.milestones().find(({ type }) => type === 'review/undone')
+    const [file] = undone?.type === 'review/undone' ? undone.data.files : []
+    expect(file).toMatchObject({ path: r.at('a'), isWhole: true, before: expect.stringMatching(/^[0-9a-f]{64}$/), after: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  })
+})
