@@ -101,6 +101,12 @@ export interface TerminalResultView {
   readonly durationMs?: number
   /** Path of the whole log when the shown output was cut. */
   readonly logPath?: string
+  /** Where it ran. */
+  readonly cwd?: string
+  /** Of its output that nobody is shown, though the log may have it. */
+  readonly omittedBytes?: number
+  /** It went on as this background job. */
+  readonly jobId?: string
 }
 
 export type SearchResultView =

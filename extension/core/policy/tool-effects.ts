@@ -68,7 +68,9 @@ export const ownEffects: ReadonlyMap<string, DescribeEffect> = new Map<string, D
   ['edit', (args) => ({ kind: 'edit', paths: [text(args, 'file_path')] })],
   ['bash', (args) => shell('bash', args)],
   ['pwsh', (args) => shell('pwsh', args)],
-  ...['todo_write', 'ask_user_question', 'job_list', 'job_output', 'job_kill', 'run_code', 'skill'].map((name) => [name, () => ({ kind: 'none' as const })] as const),
+  // What a program does with a line that is typed to it, nobody can judge.
+  ['job_output', (args) => ({ kind: Object.hasOwn(args, 'input') ? 'unknown' : 'none' })],
+  ...['todo_write', 'ask_user_question', 'job_list', 'job_kill', 'run_code', 'skill'].map((name) => [name, () => ({ kind: 'none' as const })] as const),
 ])
 
 /** One of Bosun's own tools that changes nothing outside the session, whatever its arguments. */

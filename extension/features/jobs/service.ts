@@ -91,7 +91,7 @@ export interface JobWork {
   /** All that it showed, within the producer's own bounds; reading it consumes nothing. */
   transcript?(): JobTranscript
   logPath?(): string | undefined
-  /** Text as it is; a line ends with a line feed. Absent: it takes none. */
+  /** Text as it is; a line ends with a line feed, and U+0004 at the end says that no more comes. Absent: it takes none. */
   sendInput?(text: string): Promise<void>
 }
 
@@ -142,7 +142,7 @@ export interface Jobs {
   kill(caller: JobCaller, id: string, reason?: string): { readonly outcome: 'cancellation-requested' | 'already-finished'; readonly job: Job }
   /** End it if it runs, and start the same work under a new id. Its owner is told when the person did it. Errors: as `kill` and `start`; `NOT_RESTARTABLE`. */
   restart(caller: JobCaller, id: string): Promise<Job>
-  /** Type to it. Errors: `UNKNOWN_JOB`, `FOREIGN_JOB`, `NO_INPUT`. */
+  /** Type to it; a line ends with a line feed, and U+0004 at the end says that no more comes. Errors: `UNKNOWN_JOB`, `FOREIGN_JOB`, `NO_INPUT`. */
   sendInput(caller: JobCaller, id: string, text: string): Promise<void>
   /** Tell its owner of lines that match the regular expression from now on, in the place of any other; null: of none. Errors: `UNKNOWN_JOB`, `FOREIGN_JOB`, `BAD_PATTERN`. */
   wakeWhen(caller: JobCaller, id: string, pattern: string | null): Job

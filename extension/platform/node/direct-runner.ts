@@ -181,7 +181,8 @@ class OwnedProcess implements DirectProcess {
     spec.signal?.removeEventListener('abort', onAbort)
     const wasTerminated = this.#wasTerminated
     await this.#drain()
-    return { exitCode, signal, wasTerminated, durationMs, hasSurvivors: !this.isOver() }
+    // What only waits to be reaped is no survivor; that takes a closer look, which is worth it only where something is left.
+    return { exitCode, signal, wasTerminated, durationMs, hasSurvivors: !this.isOver() && (await this.#tree.isAlive(this.pid)) }
   }
 
   /** Wait for the ends of the pipes; who still holds them after the grace is not waited for. */

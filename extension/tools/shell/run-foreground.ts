@@ -1,75 +1,120 @@
 import type { Clock } from '../../capabilities/clock.ts'
-import type { ProcessRunner, ProcessSpec } from '../../capabilities/process.ts'
-import type { SpillFile } from '../../capabilities/blob-store.ts'
-import { StreamCollector } from './stream-collector.ts'
-import type { ForegroundValue } from './shell-value.ts'
+import type { CommandTracking, Job, RunningCommands } from '../../features/jobs/service.ts'
+import { fittedOutput } from './render.ts'
+import type { ShellRun } from './shell-run.ts'
+import type { BackgroundValue, ForegroundValue } from './shell-value.ts'
 
-export const MAX_STREAM_BYTES = 64_000
-export const MAX_SPILL_BYTES = 64 * 1024 * 1024
-export const GRACE_MS = 3_000
-/** Of the card's output, which is part of the log. */
-const MAX_TRANSCRIPT_BYTES = 16_000
+/** A time-out after so much silence is told with it: the command likely waited for something. */
+const TELLING_SILENCE_MS = 10_000
 
-export type OpenSpill = (name: string) => Promise<SpillFile>
+/** What people can do with the command while its call waits; absent where there is no session or no jobs. */
+export interface ForegroundControl {
+  readonly commands: Pick<RunningCommands, 'track'>
+  readonly sessionId: string
+  readonly callId: string
+  readonly label: string
+  /** Errors: as `Jobs.start`. */
+  readonly toJob: (run: ShellRun) => Job
+}
+
+/** `isCallStopped`: the call itself was cancelled, so that nobody takes its value. */
+export type ForegroundEnd = { readonly value: ForegroundValue | BackgroundValue; readonly isCallStopped: boolean }
+
+type Cause = 'deadline' | 'call' | 'person'
+type Moved = { readonly job: Job; readonly why: 'person' | 'input' | 'silence'; readonly output: string }
 
 /**
- * Run one command to its end, its deadline or the caller's stop, and say which facts hold.
+ * Run one command until it ends, its deadline, a stop, or until it goes on as a job, and say which facts hold.
  *
  * The first cause wins: `timedOut` and `aborted` are never both true, and a process that kills itself sets neither.
+ * A command that waits for input goes on as a job, so that the model hears of it before the deadline.
  * Errors: what `start` throws; nothing ran then.
  */
 export async function runForeground(
-  needs: { readonly processes: ProcessRunner; readonly clock: Clock },
-  run: {
-    readonly program: Pick<ProcessSpec, 'command' | 'args' | 'cwd' | 'env'>
+  clock: Clock,
+  call: {
+    readonly run: ShellRun
     readonly timeoutMs: number
     readonly signal: AbortSignal
-    readonly openSpill: OpenSpill | undefined
     readonly onText: (text: string) => void
+    readonly control: ForegroundControl | undefined
   },
-): Promise<ForegroundValue> {
-  const { openSpill, timeoutMs, signal } = run
-  const collect = (name: string) =>
-    new StreamCollector({ maxBytes: MAX_STREAM_BYTES, maxSpillBytes: MAX_SPILL_BYTES, ...(openSpill && { openSpill: () => openSpill(`${name}.log`) }) })
-  const streams = { stdout: collect('stdout'), stderr: collect('stderr') }
-  const transcript = new StreamCollector({ maxBytes: MAX_TRANSCRIPT_BYTES, maxSpillBytes: 0 })
-  const live = { stdout: new TextDecoder(), stderr: new TextDecoder() }
+): Promise<ForegroundEnd> {
+  const { run, timeoutMs, signal, onText, control } = call
+  const { cwd } = run.spec.program
+  let cause: Cause | undefined
+  let lastOutputAt = clock.monotonicMs()
+  let silentMs = 0
+  let isMoved = false
+  let tracking: CommandTracking | undefined = undefined
+  const { promise: moved, resolve } = Promise.withResolvers<Moved>()
+  const end = (why: Cause) => {
+    if (isMoved) return
+    if (cause === undefined) silentMs = clock.monotonicMs() - lastOutputAt
+    cause ??= why
+    void run.terminate()
+  }
+  const move = (toJob: ForegroundControl['toJob'], why: Moved['why']): Job => {
+    const output = run.takeOutput()
+    const job = toJob(run)
+    isMoved = true
+    resolve({ job, why, output })
+    return job
+  }
 
-  const running = await needs.processes.start({
-    ...run.program,
-    graceMs: GRACE_MS,
-    onOutput(stream, chunk) {
-      streams[stream].push(chunk)
-      transcript.push(chunk)
-      const text = live[stream].decode(chunk, { stream: true })
-      if (text !== '') run.onText(text)
+  run.follow((text) => {
+    lastOutputAt = clock.monotonicMs()
+    tracking?.output(text)
+    onText(text)
+  })
+  const running = await run.start()
+  tracking = control?.commands.track({
+    sessionId: control.sessionId,
+    callId: control.callId,
+    label: control.label,
+    cwd,
+    stop: () => end('person'),
+    moveToBackground: () => move(control.toJob, 'person'),
+    ...(run.spec.isInteractive && { sendInput: (text) => run.sendInput(text) }),
+    onWaitsForInput(how) {
+      try {
+        if (cause === undefined) move(control.toJob, how === 'known' ? 'input' : 'silence')
+      } catch {
+        // No job may be started now. The command goes on in the foreground, and its deadline says how long it was silent.
+      }
     },
   })
-
-  let cause: 'deadline' | 'abort' | undefined
-  const end = (why: 'deadline' | 'abort') => {
-    cause ??= why
-    void running.terminate()
-  }
-  const onAbort = () => end('abort')
-  const stopTimer = needs.clock.schedule(timeoutMs, () => end('deadline'))
+  tracking?.started(running)
+  const onAbort = () => end('call')
+  const stopTimer = clock.schedule(timeoutMs, () => end('deadline'))
   signal.addEventListener('abort', onAbort)
   if (signal.aborted) onAbort()
-  const exit = await running.exit
+  const outcome = await Promise.race([run.end(), moved])
   stopTimer()
   signal.removeEventListener('abort', onAbort)
+  tracking?.end()
 
-  const [stdout, stderr, both] = await Promise.all([streams.stdout.finish(), streams.stderr.finish(), transcript.finish()])
+  if ('job' in outcome) return { value: { kind: 'background', jobId: outcome.job.id, moved: { why: outcome.why, output: outcome.output } }, isCallStopped: false }
+  // Whoever ends a command is told of its end when all of it is gone.
+  if (cause !== undefined) await run.terminate()
+  const { exit, stdout, stderr } = outcome
+  const both = run.transcript.shown()
   return {
-    kind: 'foreground',
-    exitCode: exit.exitCode,
-    signal: exit.signal,
-    timedOut: cause === 'deadline',
-    aborted: cause === 'abort',
-    timeoutMs,
-    durationMs: exit.durationMs,
-    stdout,
-    stderr,
-    transcript: both.text,
+    value: {
+      kind: 'foreground',
+      exitCode: exit.exitCode,
+      signal: exit.signal,
+      timedOut: cause === 'deadline',
+      aborted: cause === 'call' || cause === 'person',
+      timeoutMs,
+      durationMs: exit.durationMs,
+      cwd,
+      ...(cause === 'deadline' && silentMs >= TELLING_SILENCE_MS && { silentMs: Math.round(silentMs) }),
+      ...(cause === undefined && exit.hasSurvivors === true && { leftRunning: true }),
+      stdout,
+      stderr,
+      transcript: fittedOutput(both.text, both.omittedBytes),
+    },
+    isCallStopped: cause === 'call',
   }
 }

@@ -6,14 +6,20 @@ export interface ShellDialect {
   readonly argumentsFor: (command: string) => readonly string[]
 }
 
-const common = { NO_COLOR: '1', PAGER: 'cat', GIT_PAGER: 'cat' }
+/**
+ * Programs that ask nobody: no pager, no editor, no question of git, apt or pip, and no colours. `CI` is not set: builds treat it as
+ * a wish for other results, such as warnings that fail.
+ */
+const common = {
+  NO_COLOR: '1', PAGER: 'cat', GIT_PAGER: 'cat', GIT_EDITOR: 'true', GIT_TERMINAL_PROMPT: '0', DEBIAN_FRONTEND: 'noninteractive', PIP_NO_INPUT: '1',
+}
 
 /** A fresh `bash -c`: not a login shell, not interactive, no start-up files. Source: capability specification 1, design 6.1. */
 export const bashDialect: ShellDialect = {
   name: 'bash',
   description:
     'Run a command with bash. Each call is a fresh shell in the session’s folder: no folder, variable or function is kept. ' +
-    'There is no input to type into. Of long output you get the end and the path of all of it.',
+    'There is no input to type into. Of long output you get both ends and the path of all of it.',
   env: { ...common, TERM: 'dumb' },
   argumentsFor: (command) => ['-c', command],
 }

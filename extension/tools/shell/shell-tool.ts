@@ -1,17 +1,18 @@
 import type { BlobStore } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { FileSystem } from '../../capabilities/file-system.ts'
-import type { ProcessRunner, ProcessSpec } from '../../capabilities/process.ts'
+import type { ProcessRunner } from '../../capabilities/process.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { Jobs, JobSpec } from '../../features/jobs/service.ts'
 import { refuseEscalation, sessionFolder } from '../session-folder.ts'
 import { renderShell, joinStreams, shellMeta } from './render.ts'
 import { runBackground } from './run-background.ts'
-import { runForeground, type OpenSpill } from './run-foreground.ts'
+import { runForeground } from './run-foreground.ts'
 import { presentCall, presentResult } from './shell.card.ts'
 import type { ShellDialect } from './shell-dialect.ts'
 import { backgroundUnavailable, badWorkdir, stopped } from './shell-error.ts'
+import { ShellRun, type OpenSpill, type ShellProgram, type ShellRunSpec } from './shell-run.ts'
 import { shellValueSchema, type ShellValue } from './shell-value.ts'
 
 export interface ShellToolNeeds {
@@ -23,8 +24,8 @@ export interface ShellToolNeeds {
   readonly program: () => string
   /** Milliseconds for calls that name none, read at each call. */
   readonly defaultTimeoutMs: () => number
-  /** Absent: `run_in_background` is not offered. */
-  readonly jobs?: Pick<Jobs, 'start'>
+  /** Absent: nothing is offered that needs a job. */
+  readonly jobs?: Pick<Jobs, 'start' | 'commands'>
 }
 
 export const MAX_TIMEOUT_MS = 600_000
@@ -35,13 +36,15 @@ const parameters = {
   timeoutMs: { type: 'number', description: `At most ${MAX_TIMEOUT_MS}.` },
   workdir: { type: 'string' },
 } as const
-const backgroundParameter = {
+const jobParameters = {
   run_in_background: { type: 'boolean', description: 'Return a job id at once. No time limit.' },
+  wake_on: { type: 'string', description: 'Regex: a background job tells you of lines that match.' },
+  interactive: { type: 'boolean', description: 'Answer it with job_output.' },
 } as const
 
 /** `bash` or `pwsh`: one command in a fresh shell. Source: capability specification 1 and 2. */
 export function createShellTool(dialect: ShellDialect, needs: ShellToolNeeds): ToolDefinition {
-  const all = { ...parameters, ...backgroundParameter }
+  const all = { ...parameters, ...jobParameters }
   return defineTool({
     name: dialect.name,
     description: dialect.description,
@@ -55,35 +58,54 @@ export function createShellTool(dialect: ShellDialect, needs: ShellToolNeeds): T
     async execute(args, exec): Promise<ShellValue> {
       checkArguments(args)
       refuseEscalation(exec)
-      const program = await programOf(args, exec)
-      const openSpill = openSpillFor(exec)
-      return args.run_in_background === true ? inBackground(args.command, program, openSpill, exec) : inForeground(args.timeoutMs, program, openSpill, exec)
+      const spec: ShellRunSpec = { program: await programOf(args, exec), isInteractive: args.interactive === true, openSpill: openSpillFor(exec) }
+      if (args.run_in_background === true || args.wake_on !== undefined || spec.isInteractive) checkJobs(args)
+      return args.run_in_background === true ? inBackground(args, spec, exec) : inForeground(args, spec, exec)
     },
     presentCall,
     presentResult,
   })
 
-  async function inForeground(timeoutMs: number | undefined, program: Program, openSpill: OpenSpill | undefined, exec: BodyExecution): Promise<ShellValue> {
-    const value = await runForeground(needs, {
-      program,
+  function checkJobs({ run_in_background, wake_on }: ShellArgs): void {
+    if (needs.jobs === undefined) throw backgroundUnavailable()
+    if (wake_on !== undefined && run_in_background !== true) throw invalid('wake_on is for run_in_background. Leave it out, or set that too.')
+  }
+
+  async function inForeground({ command, timeoutMs }: ShellArgs, spec: ShellRunSpec, exec: BodyExecution): Promise<ShellValue> {
+    const { jobs } = needs
+    const run = new ShellRun(needs.processes, spec)
+    const control = jobs &&
+      exec.agent && {
+        commands: jobs.commands,
+        sessionId: exec.agent.id,
+        callId: exec.callId,
+        label: command,
+        toJob: (moved: ShellRun) => jobs.start({ ...jobSpec(command, spec, exec), run: (_id, news) => runBackground(moved, news), movedFromCall: exec.callId }),
+      }
+    const { value, isCallStopped } = await runForeground(needs.clock, {
+      run,
       timeoutMs: Math.min(timeoutMs ?? needs.defaultTimeoutMs(), MAX_TIMEOUT_MS),
       signal: exec.signal,
-      openSpill,
       onText: (text) => exec.progress(text),
+      control,
     })
     // A stopped call has no value; what the command wrote must not be lost with it.
-    if (value.aborted) throw stopped(joinStreams(value.stdout.text, value.stderr.text), shellMeta(value))
+    if (isCallStopped && value.kind === 'foreground') throw stopped(joinStreams(value.stdout.text, value.stderr.text), shellMeta(value))
     return value
   }
 
-  function inBackground(command: string, program: Program, openSpill: OpenSpill | undefined, exec: BodyExecution): ShellValue {
+  function inBackground({ command, wake_on }: ShellArgs, spec: ShellRunSpec, exec: BodyExecution): ShellValue {
     if (needs.jobs === undefined) throw backgroundUnavailable()
-    const run: JobSpec['run'] = (_id, news) => runBackground(needs.processes, { program, openSpill }, news)
-    const job = needs.jobs.start({ kind: dialect.name, label: command, ...(exec.agent && { owner: exec.agent }), run, restart: run })
+    const job = needs.jobs.start({ ...jobSpec(command, spec, exec), ...(wake_on !== undefined && { wakeOn: wake_on }) })
     return { kind: 'background', jobId: job.id }
   }
 
-  async function programOf({ command, workdir }: { readonly command: string; readonly workdir?: string }, exec: BodyExecution): Promise<Program> {
+  function jobSpec(command: string, spec: ShellRunSpec, { agent }: BodyExecution): JobSpec {
+    const run: JobSpec['run'] = (_id, news) => runBackground(new ShellRun(needs.processes, spec), news)
+    return { kind: dialect.name, label: command, ...(agent && { owner: agent }), run, restart: run }
+  }
+
+  async function programOf({ command, workdir }: ShellArgs, exec: BodyExecution): Promise<ShellProgram> {
     const sessionId = exec.agent?.id
     return {
       command: needs.program(),
@@ -107,12 +129,21 @@ export function createShellTool(dialect: ShellDialect, needs: ShellToolNeeds): T
   }
 }
 
-type Program = Pick<ProcessSpec, 'command' | 'args' | 'cwd' | 'env'>
+type ShellArgs = {
+  readonly command: string
+  readonly description: string
+  readonly timeoutMs?: number
+  readonly workdir?: string
+  readonly run_in_background?: boolean
+  readonly wake_on?: string
+  readonly interactive?: boolean
+}
 
 const isUri = (path: string) => /^[a-z][a-z0-9+.-]+:\/\//i.test(path)
 
-function checkArguments(args: { readonly command: string; readonly description: string; readonly timeoutMs?: number; readonly workdir?: string }): void {
+function checkArguments(args: ShellArgs): void {
   if (args.command.trim() === '') throw invalid('command is blank. Give the command to run.')
+  if (args.command.includes('\0')) throw invalid('command holds a NUL character, which no shell can take. Leave it out.')
   if (args.description.trim() === '') throw invalid('description is blank. Say in a few words what the command does.')
   if (args.timeoutMs !== undefined && !(args.timeoutMs > 0)) throw invalid(`timeoutMs must be more than 0, not ${args.timeoutMs}.`)
   if (args.workdir?.trim() === '') throw invalid('workdir is blank. Leave it out to run in the session’s folder.')

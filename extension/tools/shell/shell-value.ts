@@ -3,9 +3,10 @@ import type { InferValue, ValueSpec } from '../../core/schema/spec.ts'
 const streamSchema = {
   type: 'object',
   properties: {
-    text: { type: 'string', required: true, description: 'The end of the stream.' },
+    text: { type: 'string', required: true, description: 'All of it, or its beginning and its end with a line between them that says what is left out.' },
     truncated: { type: 'boolean', required: true },
     totalBytes: { type: 'integer', required: true },
+    omittedBytes: { type: 'integer' },
     spillPath: { type: 'string' },
   },
   additionalProperties: false,
@@ -24,15 +25,27 @@ export const shellValueSchema = {
         aborted: { type: 'boolean', required: true },
         timeoutMs: { type: 'number', required: true },
         durationMs: { type: 'number', required: true },
+        cwd: { type: 'string', required: true },
+        silentMs: { type: 'number', description: 'It had written nothing for so long when its time was up.' },
+        leftRunning: { type: 'boolean', description: 'Programs that it started still run.' },
         stdout: { ...streamSchema, required: true },
         stderr: { ...streamSchema, required: true },
-        transcript: { type: 'string', required: true, description: 'The end of both streams in the order they came.' },
+        transcript: { type: 'string', required: true, description: 'Both ends of both streams in the order they came.' },
       },
       additionalProperties: false,
     },
     {
       type: 'object',
-      properties: { kind: { type: 'string', required: true, const: 'background' }, jobId: { type: 'string', required: true } },
+      properties: {
+        kind: { type: 'string', required: true, const: 'background' },
+        jobId: { type: 'string', required: true },
+        moved: {
+          type: 'object',
+          description: 'It ran in the foreground first, and why it does no more.',
+          properties: { why: { type: 'string', required: true, enum: ['person', 'input', 'silence'] }, output: { type: 'string', required: true } },
+          additionalProperties: false,
+        },
+      },
       additionalProperties: false,
     },
   ],
@@ -40,3 +53,4 @@ export const shellValueSchema = {
 
 export type ShellValue = InferValue<typeof shellValueSchema>
 export type ForegroundValue = Extract<ShellValue, { readonly kind: 'foreground' }>
+export type BackgroundValue = Extract<ShellValue, { readonly kind: 'background' }>

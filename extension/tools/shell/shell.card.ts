@@ -18,10 +18,14 @@ export const presentCall = ({ command, description, workdir, run_in_background }
 
 /** A terminal when the facts of an end are there; else the text the model got. */
 export function presentResult(_args: ShellArgs, { content, meta }: PresentedResult): ToolResultView | undefined {
+  if (isJsonObject(meta) && meta['kind'] === 'background' && meta['output'] !== undefined) {
+    const { output, jobId } = { output: asString(meta['output']), jobId: asString(meta['jobId']) }
+    return { card: 'terminal', ...(output !== undefined && { output }), ...(jobId !== undefined && { jobId }) }
+  }
   if (isJsonObject(meta) && meta['kind'] === 'foreground') {
     const { output, logPath } = { output: asString(meta['output']), logPath: asString(meta['logPath']) }
     const { exitCode, signal } = { exitCode: asNumber(meta['exitCode']), signal: asString(meta['signal']) }
-    const durationMs = asNumber(meta['durationMs'])
+    const { durationMs, cwd, omittedBytes } = { durationMs: asNumber(meta['durationMs']), cwd: asString(meta['cwd']), omittedBytes: asNumber(meta['omittedBytes']) }
     return {
       card: 'terminal',
       ...(output !== undefined && { output }),
@@ -31,6 +35,8 @@ export function presentResult(_args: ShellArgs, { content, meta }: PresentedResu
       ...(asBoolean(meta['aborted']) === true && { aborted: true }),
       ...(durationMs !== undefined && { durationMs }),
       ...(logPath !== undefined && { logPath }),
+      ...(cwd !== undefined && { cwd }),
+      ...(omittedBytes !== undefined && { omittedBytes }),
     }
   }
   const text = soleText(content)

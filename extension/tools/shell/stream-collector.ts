@@ -1,17 +1,21 @@
 import { fromCharacterStart, upToCharacterEnd } from '../../base/character-bounds.ts'
 import type { SpillFile } from '../../capabilities/blob-store.ts'
 
-/** What is left of one stream: its end, and where all of it is when it was cut. */
+/** What is left of one stream: both ends, and where all of it is when it was cut. */
 export interface CollectedStream {
   readonly text: string
   readonly truncated: boolean
   readonly totalBytes: number
+  /** Of the middle; absent when nothing was cut. */
+  readonly omittedBytes?: number
   readonly spillPath?: string
 }
 
 export interface StreamCollectorOptions {
-  /** Bytes of the end that are kept in memory. */
+  /** Bytes that are shown of it. */
   readonly maxBytes: number
+  /** How many of them are its beginning, once it is longer; less than `maxBytes`. Default 0. */
+  readonly headBytes?: number
   /** Bytes a spill file may have; a longer stream has none. */
   readonly maxSpillBytes: number
   /** Called on the first overflow; absent when nothing can be saved. */
@@ -19,7 +23,7 @@ export interface StreamCollectorOptions {
 }
 
 /**
- * Takes one output stream: memory holds its byte-exact end; on the first overflow all of it goes to a file.
+ * Takes one output stream: memory holds its byte-exact beginning and end; on the first overflow all of it goes to a file.
  *
  * A stream of exactly `maxBytes` is not cut. A spill that fails, or grows over its cap, is not shown.
  */
@@ -29,6 +33,7 @@ export class StreamCollector {
   #chunks: Uint8Array[] = []
   #keptBytes = 0
   #readUpTo = 0
+  #head = new Uint8Array(0)
   #spill: Spill | undefined
   #isFinished = false
 
@@ -44,6 +49,8 @@ export class StreamCollector {
       for (const kept of this.#chunks) this.#spill.append(kept)
     }
     this.#spill?.append(chunk)
+    const missing = (this.#options.headBytes ?? 0) - this.#head.length
+    if (missing > 0) this.#head = joined([this.#head, chunk.subarray(0, missing)])
     this.#chunks.push(chunk)
     this.totalBytes += chunk.length
     this.#keptBytes += chunk.length
@@ -57,12 +64,13 @@ export class StreamCollector {
   async finish(): Promise<CollectedStream> {
     this.#isFinished = true
     const spillPath = await this.#spill?.close()
+    const { text, omittedBytes } = this.shown()
     const truncated = this.totalBytes > this.#options.maxBytes
-    const bytes = this.#lastBytes(this.#options.maxBytes)
     return {
-      text: decode(truncated ? fromCharacterStart(bytes) : bytes),
+      text,
       truncated,
       totalBytes: this.totalBytes,
+      ...(truncated && { omittedBytes }),
       ...(truncated && spillPath !== undefined && { spillPath }),
     }
   }
@@ -85,22 +93,31 @@ export class StreamCollector {
     return this.#spill?.path
   }
 
-  /** What is in memory, without consuming it. */
+  /** What is in memory, without consuming it. A line in the text says what of the middle is left out. */
   shown(): { readonly text: string; readonly omittedBytes: number } {
-    const kept = this.#lastBytes(this.#options.maxBytes)
-    const bytes = this.totalBytes > this.#options.maxBytes ? fromCharacterStart(kept) : kept
-    return { text: decode(bytes), omittedBytes: this.totalBytes - bytes.length }
+    const { maxBytes, headBytes = 0 } = this.#options
+    if (this.totalBytes <= maxBytes) return { text: decode(this.#lastBytes(maxBytes)), omittedBytes: 0 }
+    const head = upToCharacterEnd(this.#head)
+    const tail = fromCharacterStart(this.#lastBytes(maxBytes - headBytes))
+    const omittedBytes = this.totalBytes - head.length - tail.length
+    const start = decode(head)
+    return { text: head.length === 0 ? decode(tail) : `${start}${start.endsWith('\n') ? '' : '\n'}[… ${omittedBytes} bytes left out …]\n${decode(tail)}`, omittedBytes }
   }
 
   #lastBytes(count: number): Uint8Array {
-    const all = new Uint8Array(this.#keptBytes)
-    let offset = 0
-    for (const chunk of this.#chunks) {
-      all.set(chunk, offset)
-      offset += chunk.length
-    }
+    const all = joined(this.#chunks)
     return all.subarray(Math.max(0, all.length - count))
   }
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0))
+  let offset = 0
+  for (const chunk of chunks) {
+    all.set(chunk, offset)
+    offset += chunk.length
+  }
+  return all
 }
 
 /** A spill file that opens while chunks come, and gives up for good on its first failure or over its cap. */

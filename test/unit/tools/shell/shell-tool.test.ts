@@ -69,12 +69,13 @@ describe('bash', () => {
       aborted: false,
       timeoutMs: 120_000,
       durationMs: expect.any(Number) as number,
+      cwd: folder,
       stdout: { text: 'hi\n', truncated: false, totalBytes: 3 },
       stderr: { text: '', truncated: false, totalBytes: 0 },
       transcript: 'hi\n',
     })
     expect(textOf(result)).toBe('hi\n')
-    expect(result.meta).toEqual({ kind: 'foreground', exitCode: 0, signal: null, timedOut: false, aborted: false, durationMs: expect.any(Number) as number, output: 'hi\n' })
+    expect(result.meta).toEqual({ kind: 'foreground', exitCode: 0, signal: null, timedOut: false, aborted: false, durationMs: expect.any(Number) as number, cwd: folder, output: 'hi\n' })
   })
 
   const renderings: readonly [string, string, string][] = [
@@ -128,19 +129,20 @@ describe('oversize output', () => {
     expect(outcomeOf(await bash('head -c 64000 /dev/zero | tr "\\0" x'))).toMatchObject({ stdout: { truncated: false, totalBytes: 64_000 } })
     expect(blobs.spills.size).toBe(0)
   })
-  it('of one byte more keeps the end, says so, and is whole in a file that the card opens; each stream by itself', async () => {
+  it('of one byte more keeps both ends, says so, and is whole in a file that the card opens; each stream by itself', async () => {
     const { bash, blobs } = await bench()
     const result = await bash('printf A; head -c 64000 /dev/zero | tr "\\0" x; echo short >&2')
     const [[path, whole]] = [...blobs.spills] as [[string, string]]
     expect(whole).toBe(`A${'x'.repeat(64_000)}`)
     expect(outcomeOf(result)).toMatchObject({ stdout: { truncated: true, totalBytes: 64_001, spillPath: path }, stderr: { truncated: false } })
-    expect(textOf(result).endsWith(`\n[stderr]\nshort\n[stdout had 64001 bytes; only the end is shown. All of it: ${path}]`)).toBe(true)
-    expect(result.meta).toMatchObject({ logPath: path })
-    expect((result.meta as { output: string }).output).toHaveLength(16_000)
+    expect(textOf(result).endsWith(`\n[stderr]\nshort\n[stdout had 64001 bytes; the middle is left out. All of it: ${path}]`)).toBe(true)
+    expect(textOf(result)).toMatch(/^Ax{15999}\n\[… 1 bytes left out …\]\nx{48000}\n/)
+    expect(result.meta).toMatchObject({ logPath: path, omittedBytes: 1 })
+    expect((result.meta as { output: string }).output).toMatch(/^Ax{3999}\n\[… \d+ bytes left out …\]\nx+short\n$/)
   })
   it('that cannot be saved says that it is not available', async () => {
     const { bash } = await bench({ blobs: { openSpill: () => Promise.reject(new Error('full')) } })
-    expect(textOf(await bash('head -c 64001 /dev/zero | tr "\\0" x'))).toContain('[stdout had 64001 bytes; only the end is shown. All of it: not available]')
+    expect(textOf(await bash('head -c 64001 /dev/zero | tr "\\0" x'))).toContain('[stdout had 64001 bytes; the middle is left out. All of it: not available]')
   })
 })
 
@@ -295,6 +297,10 @@ describe('the cards of bash', () => {
     checkResult({ meta: { ...facts, exitCode: null, signal: 'SIGTERM', timedOut: true, logPath: '/l' } }, { card: 'terminal', output: 'x\n', signal: 'SIGTERM', timedOut: true, durationMs: 5, logPath: '/l' }))
   it('show a stopped command as a terminal', () =>
     checkResult({ isError: true, meta: { ...facts, exitCode: null, signal: 'SIGTERM', aborted: true } }, { card: 'terminal', output: 'x\n', signal: 'SIGTERM', aborted: true, durationMs: 5 }))
+  it('show the output of a command that went on as a job, and which', () =>
+    checkResult({ meta: { kind: 'background', jobId: 'bash-1', output: 'so far\n' } }, { card: 'terminal', output: 'so far\n', jobId: 'bash-1' }))
+  it('show where it ran and how much is left out', () =>
+    checkResult({ meta: { ...facts, cwd: '/p', omittedBytes: 9 } }, { card: 'terminal', output: 'x\n', exitCode: 1, durationMs: 5, cwd: '/p', omittedBytes: 9 }))
   it('show an error and a background start as text', async () => {
     await checkResult({ isError: true, text: 'Error: no' }, { card: 'generic', content: [{ type: 'text', text: '```console\nError: no\n```' }] })
     await checkResult({ meta: { kind: 'background', jobId: 'bash-1' }, text: 'Started' }, { card: 'generic', content: [{ type: 'text', text: '```console\nStarted\n```' }] })
