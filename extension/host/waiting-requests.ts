@@ -56,6 +56,8 @@ export class WaitingRequests {
     }
     const request = approvals.pending().find(({ id }) => id === message.id)
     const edited = request === undefined || message.edited === undefined ? null : editedArguments(this.#chat.services.permissions, request, message.edited)
+    // What the person wrote is never dropped for what the model wrote, nor put under a rule that was offered for that.
+    if (message.edited !== undefined && (edited === null || message.always !== undefined)) return
     const answer = message.always === undefined ? ({ outcome: 'allowed-once', ...(edited !== null && { arguments: edited }) } as const) : alwaysAnswer(request?.details?.always ?? [], message.always)
     if (answer !== null) approvals.answer(message.id, answer)
   }

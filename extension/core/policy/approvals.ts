@@ -98,7 +98,8 @@ export function createApprovals({ dispatch, machine, logger, book }: Parts): App
     pending: () => [...waiting.values()].map((entry) => entry.request),
     answer(id, answer) {
       const entry = waiting.get(id)
-      if (entry === undefined || !isAnswer(answer)) return false
+      // What was cancelled only waits to be cleared away.
+      if (entry === undefined || entry.request.signal.aborted || !isAnswer(answer)) return false
       waiting.delete(id)
       entry.settle(answer)
       changes.emit()

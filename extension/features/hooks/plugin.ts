@@ -93,16 +93,17 @@ function attach(ctx: Context, runner: HookRunner, { machine, logger, workspace }
     return decision.kind === 'enter' ? { ...decision, messages: [...decision.messages, ...contextOf(outcome, 'UserPromptSubmit')] } : decision
   })
 
-  const judged = new WeakMap<object, HookOutcome>()
+  const judged = new WeakMap<object, { readonly outcome: HookOutcome; readonly of: Json }>()
   ctx.on(
     'tools/pre-execute',
     async (exec, next): Promise<PreExecuteAnswer> => {
       const { agent, token, name, callId, signal } = exec
       if (agent === undefined) return await next()
-      // What was rewritten comes around again, and was seen already.
-      const seen = judged.get(token)
+      // What a hook made of it comes around again, and was seen already; what the person made of it was not.
+      const last = judged.get(token)
+      const seen = last !== undefined && jsonEquals(last.of, exec.arguments) ? last.outcome : undefined
       const outcome = seen ?? (await runner.run(agent, { point: 'PreToolUse', tool: name, input: exec.arguments, callId }, { signal, turn: runner.turnOf(agent) }))
-      judged.set(token, outcome)
+      judged.set(token, { outcome, of: outcome.updatedInput ?? exec.arguments })
       endIfAsked(agent, outcome)
       if (outcome.verdict === 'deny' || outcome.stop !== undefined) return { kind: 'deny', reason: outcome.reason ?? outcome.stop ?? 'A hook does not allow this.' }
       const { updatedInput } = outcome
@@ -116,7 +117,7 @@ function attach(ctx: Context, runner: HookRunner, { machine, logger, workspace }
 
   ctx.on('tools/post-execute', async (exec, result, next): Promise<PostExecuteDecision> => {
     const decision = await next()
-    const preContext = contextOf(judged.get(exec.token) ?? { verdict: 'none' }, 'PreToolUse')
+    const preContext = contextOf(judged.get(exec.token)?.outcome ?? { verdict: 'none' }, 'PreToolUse')
     if (exec.agent === undefined || decision.kind === 'block') return withContexts(decision, preContext)
     const outcome = await runner.run(exec.agent, momentAfter(exec, result), { signal: exec.signal, turn: runner.turnOf(exec.agent) })
     endIfAsked(exec.agent, outcome)

@@ -167,6 +167,32 @@ describe('approval', () => {
     expect([events.some(({ type }) => type === 'tool/rewritten'), await readFile(join(folder, 'b.txt'), 'utf8')]).toEqual([true, 'theirs'])
     expect([resultIn(await turn(...write('a.txt'))).policy?.by, resultIn(await turn(...write('a.txt'))).text]).toEqual(['secret', expect.stringContaining('not valid')])
   })
+  it('with changed arguments runs nothing when the turn is stopped in the same moment', async () => {
+    const { answer, turn, agent, folder } = await start()
+    answer(() => {
+      queueMicrotask(() => agent.cancel({ kind: 'user' }))
+      return { outcome: 'allowed-once', arguments: { file_path: 'b.txt', content: 'theirs' } }
+    })
+    const events = await turn(...write('a.txt'))
+    expect(resultIn(events).isError).toBe(true)
+    for (const name of ['a.txt', 'b.txt']) await expect(readFile(join(folder, name))).rejects.toThrow('ENOENT')
+  })
+  it('that is given twice runs the call once, as the first answer says', async () => {
+    const { ctx, turn, folder } = await start()
+    ctx.approvals.attach()
+    const outcomes: boolean[] = []
+    ctx.approvals.onDidChange(() => {
+      const [request] = ctx.approvals.pending()
+      if (request === undefined) return
+      const { id } = request
+      queueMicrotask(() => {
+        outcomes.push(ctx.approvals.answer(id, { outcome: 'allowed-once', arguments: { file_path: 'b.txt', content: 'first' } }), ctx.approvals.answer(id, { outcome: 'allowed-once', arguments: { file_path: 'c.txt', content: 'second' } }), ctx.approvals.answer(id, { outcome: 'rejected' }))
+      })
+    })
+    const events = await turn(...write('a.txt'))
+    expect([outcomes, types(events).filter((type) => type.startsWith('approval/'))]).toEqual([[true, false, false], ['approval/asked', 'approval/decided']])
+    expect(await Promise.all(['a.txt', 'b.txt', 'c.txt'].map((name) => readFile(join(folder, name), 'utf8').catch(() => null)))).toEqual([null, 'first', null])
+  })
   it('says with the result why it was asked and what was answered', async () => {
     const { answer, result } = await start()
     answer(() => ({ outcome: 'allowed-once' }))

@@ -201,6 +201,28 @@ describe('PreToolUse', () => {
     await allowed({ PreToolUse: [{ run: specific('PreToolUse', { updatedInput: { command: 7 } }) }] })
     expect(textOfResult(await talk([bash('echo hi'), sayText('ok')], 'go'))).toMatch(/as a hook changed them/)
   })
+  it('judges a call again that the person changed, and its no stands', async () => {
+    await allowed({ PreToolUse: [{ run: 'case "$(cat)" in *elsewhere*) echo "not there" >&2; exit 2;; esac' }] })
+    application.ctx.on('approval/request', async ({ arguments: args }) => ({ outcome: 'allowed-once', arguments: { ...(args as object), command: `printf elsewhere > ${inProject('ran')}` } }))
+    const agent = await talk([bash('touch here'), sayText('ok')], 'go')
+    expect([textOfResult(agent), audit(agent)]).toEqual([expect.stringContaining('not there'), [['PreToolUse', 'none'], ['PreToolUse', 'deny']]])
+    await expect(readFile(inProject('ran'))).rejects.toThrow('ENOENT')
+  })
+  it('judges a call that the person leaves as it is once', async () => {
+    await allowed({ PreToolUse: [{ run: 'exit 0' }] })
+    application.ctx.on('approval/request', async ({ arguments: args }) => ({ outcome: 'allowed-once', ...(args !== undefined && { arguments: args }) }))
+    expect(audit(await talk([bash('touch here'), sayText('ok')], 'go'))).toEqual([['PreToolUse', 'none']])
+  })
+  it('of two sessions at once answers each for itself', async () => {
+    // Each waits for the other, so that both run at the same time, and then refuses in its own session's name.
+    const meet = `id=$(sed 's/.*"session_id":"\\([^"]*\\)".*/\\1/'); touch ${inProject('here-')}$id; until [ "$(ls ${inProject('')} | grep -c ^here-)" = 2 ]; do sleep 0.02; done; echo "no, $id" >&2; exit 2`
+    await allowed({ PreToolUse: [{ run: meet, timeout: 60 }] })
+    const agents = await Promise.all([1, 2].map(() => application.ctx.agents.create({ cwd: application.folder, preset: 'standard' })))
+    adapter.play(bash('echo a'), bash('echo a'), sayText('ok'), sayText('ok'))
+    for (const agent of agents) agent.followup(prompt('go'))
+    await Promise.all(agents.map((agent) => agent.whenIdle()))
+    expect(agents.map((agent) => [textOfResult(agent), audit(agent)])).toEqual(agents.map(({ id }) => [expect.stringContaining(`no, ${id}`), [['PreToolUse', 'deny']]]))
+  })
   it('with continue false ends the turn', async () => {
     await allowed({ PreToolUse: [{ run: say({ continue: false, stopReason: 'enough' }) }] })
     const agent = await talk([bash('echo hi')], 'go')

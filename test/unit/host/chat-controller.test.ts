@@ -295,6 +295,17 @@ describe('approvals', () => {
     expect(rig.calls.at(-1)).toEqual(['approval', 'q1', { outcome: 'allowed-once', arguments: { command: 'npm ci', description: 'x' } }])
   })
 
+  it('run nothing when what the person wrote has no place in the call, nor under a rule for other words', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    await rig.askApproval({ details })
+    await rig.say({ type: 'approval', id: 'q1', answer: 'allow', edited: 'npm ci' })
+    expect([rig.state().approvals.length, rig.calls.filter((call) => JSON.stringify(call).includes('"approval"'))]).toEqual([1, []])
+    await rig.askApproval({ details, id: 'q2', arguments: { command: 'npm i', description: 'x' } })
+    await rig.say({ type: 'approval', id: 'q2', answer: 'allow', edited: 'npm ci', always: 0 })
+    expect([rig.state().approvals.length, rig.calls.filter((call) => JSON.stringify(call).includes('"approval"'))]).toEqual([2, []])
+  })
+
   it('raise no notification when the person turned them off, and none offers a rule that is not there', async () => {
     const off = await chatRig({ ...keyed, settings: { 'notifications.whenHidden': [] } })
     await off.send('go')

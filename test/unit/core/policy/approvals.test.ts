@@ -79,6 +79,35 @@ describe('an approval', () => {
     expect(await request()).toEqual({ outcome: 'cancelled' })
   })
 
+  it('that is cancelled takes no answer any more, not even in the same moment', async () => {
+    const { approvals, request, cancel, audit } = setUp()
+    approvals.attach()
+    const answer = request()
+    await expect.poll(() => approvals.pending().length).toBe(1)
+    cancel.abort()
+    expect(approvals.answer(id, { outcome: 'allowed-once' })).toBe(false)
+    expect([await answer, audit()]).toEqual([{ outcome: 'cancelled' }, [asked, decided('cancelled')]])
+  })
+
+  it('whose call is cancelled in the moment of its answer is cancelled, and keeps no rule', async () => {
+    const { approvals, request, cancel, audit, source } = setUp()
+    approvals.attach()
+    const answer = request(details)
+    await expect.poll(() => approvals.pending().length).toBe(1)
+    approvals.answer(id, { outcome: 'allowed-once', rule: offer.rule })
+    cancel.abort()
+    expect([await answer, audit(), source.get('permissions.rules')]).toEqual([{ outcome: 'cancelled' }, [asked, decided('cancelled')], undefined])
+  })
+
+  it('answered twice keeps the rule of the first answer alone', async () => {
+    const { approvals, request, source, audit } = setUp()
+    approvals.attach()
+    const answer = request(details)
+    await expect.poll(() => approvals.pending().length).toBe(1)
+    expect([approvals.answer(id, { outcome: 'rejected' }), approvals.answer(id, { outcome: 'allowed-once', rule: offer.rule })]).toEqual([true, false])
+    expect([await answer, audit(), source.get('permissions.rules')]).toEqual([{ outcome: 'rejected' }, [asked, decided('rejected')], undefined])
+  })
+
   const listeners: readonly [name: string, answer: () => unknown, outcome: string][] = [
     ['answers', () => ({ outcome: 'allowed-once' }), 'allowed-once'],
     ['throws', () => Promise.reject(new Error('broken')), 'unavailable'],
