@@ -31,6 +31,8 @@ export interface HeadlessWorldOptions {
   /** Home of settings, secrets and sessions. Absent: `BOSUN_HOME`, else `.bosun` in the person's home folder. */
   readonly storage: string | undefined
   /** For this run only. */
+  /** Nothing is to be kept: a home that is not there and cannot be made is as good as an empty one. */
+  readonly isOnlyRead?: boolean
   readonly settings: Readonly<Record<string, Json>>
   /** Providers for this run, beside the person's own. */
   readonly providers?: Readonly<Record<string, Json>>
@@ -49,9 +51,9 @@ export interface HeadlessWorld extends Capabilities {
  *
  * Errors: `UsageError` when `cwd` is no folder or the storage cannot be made.
  */
-export async function createHeadlessWorld({ cwd, storage, settings, providers }: HeadlessWorldOptions): Promise<HeadlessWorld> {
+export async function createHeadlessWorld({ cwd, storage, settings, providers, isOnlyRead = false }: HeadlessWorldOptions): Promise<HeadlessWorld> {
   const folder = await workFolder(cwd)
-  const home = await homeFolder(storage)
+  const home = isOnlyRead ? homePath(storage) : await homeFolder(storage)
   const logger = createLineLogger({ level: logLevel(process.env['BOSUN_LOG']) })
   const processes = createDirectRunner()
   const terminals = createDirectTerminals()
@@ -104,8 +106,10 @@ async function workFolder(cwd: string): Promise<string> {
   return realpath(path)
 }
 
+const homePath = (storage: string | undefined): string => resolve(storage ?? process.env['BOSUN_HOME'] ?? join(homedir(), '.bosun'))
+
 async function homeFolder(storage: string | undefined): Promise<string> {
-  const path = resolve(storage ?? process.env['BOSUN_HOME'] ?? join(homedir(), '.bosun'))
+  const path = homePath(storage)
   try {
     await makeFolders(path, 0o700)
     return path

@@ -179,7 +179,7 @@ async function printCatalogue(): Promise<number> {
 }
 
 async function printReplay(log: string): Promise<number> {
-  const world = await createHeadlessWorld({ cwd: process.cwd(), storage: undefined, settings: {} })
+  const world = await createHeadlessWorld({ cwd: process.cwd(), storage: undefined, settings: {}, isOnlyRead: true })
   const application = compose(world)
   try {
     for (const line of await replayLog(application, resolve(log))) print(line)

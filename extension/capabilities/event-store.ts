@@ -18,7 +18,8 @@ export interface EventStore {
    * Open an existing session.
    *
    * Errors: `SESSION_NOT_FOUND`; `UNREADABLE` with the reason when the header cannot be understood (the bytes stay untouched).
-   * A lease held by a live writer does not fail: the file opens with `access: 'read-only'` and says who writes.
+   * A lease held by a live writer does not fail: the file opens with `access: 'read-only'` and says who writes. Nor does a disk that
+   * is full or cannot be written: the file opens with `access: 'read-only'` and an `obstacle`.
    */
   open(id: string, access: 'write' | 'read-only'): Promise<EventFile>
   /** Every session, in no order, without reading logs: header, facts of the file, note. */
@@ -53,6 +54,8 @@ export interface EventFile {
   readonly access: 'write' | 'read-only'
   /** Who holds the lease when it is not us. */
   readonly writer?: LogWriter
+  /** In words for the person: why it was opened for reading only though it was to be written and nobody else writes it. */
+  readonly obstacle?: string
   /** The last tail that was cut off, once `read` has met it or `cut` was called: its bytes stand in the file `keptAs`. */
   readonly repair?: LogRepair
   header(): JsonObject

@@ -128,6 +128,8 @@ export class ChatState {
   /** Words for the person when no message can be sent now. */
   blockedBy(): string | null {
     const { t } = this.world.l10n
+    const obstacle = this.shown?.session.obstacle
+    if (obstacle !== undefined) return t('This session can only be read here. {problem}', { problem: obstacle })
     if (this.shown !== null && this.shown.agent === null) return t('Another window writes this session. Go on there, or close it and open the session here again.')
     if (this.shown === null && this.world.workspace.folders().length === 0) return t('Open a folder first: Bosun works on files.')
     return null

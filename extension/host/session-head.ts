@@ -25,7 +25,7 @@ export class SessionHead {
             title: this.#chat.titleOf(shown.session),
             cwd: shown.session.header.cwd ?? '',
             access: shown.agent === null ? 'read-only' : 'write',
-            ...(shown.agent === null ? { writer: writerOf(shown.session) } : {}),
+            ...(shown.session.writer === undefined ? {} : { writer: writerOf(shown.session) }),
             status: this.#chat.stateOf(shown.session.id),
             usage: shown.transcript.usage,
             ...this.#usageOf(shown.session),

@@ -94,8 +94,12 @@ export class SessionOpening {
     const { t } = this.#chat.world.l10n
     const shown = this.#chat.shown
     if (shown === null || shown.agent !== null) return this.#chat.notices.close('writer')
-    const { id } = shown.session
-    this.#chat.notice('writer', 'info', t('Another window writes this session ({writer}); here it can only be read.', { writer: writerOf(shown.session) }), [
+    const { id, obstacle } = shown.session
+    const text =
+      obstacle === undefined
+        ? t('Another window writes this session ({writer}); here it can only be read.', { writer: writerOf(shown.session) })
+        : t('This session can only be read here. {problem}', { problem: obstacle })
+    this.#chat.notice('writer', obstacle === undefined ? 'info' : 'warning', text, [
       { id: 'again', label: t('Try again'), run: () => this.open(id) },
     ])
   }

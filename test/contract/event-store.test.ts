@@ -330,12 +330,16 @@ describe('an event store on the disk', () => {
     expect(await readFile(log, 'utf8')).toBe('{"id":"a","version":0}\n{"n":0}\n')
   })
 
-  it('says in words that a folder takes no lease, and leaves nothing of the attempt', async () => {
+  it('opens for reading, and says why in words, where a folder takes no lease; nothing is left of the attempt', async () => {
     const { store, root, file } = await stored(1)
     await file.close()
     await mkdir(join(root, 'a', 'lease.json'))
     const before = await readdir(join(root, 'a'))
-    await expect(store.open('a', 'write')).rejects.toMatchObject({ code: 'WRITE_FAILED', message: expect.stringContaining('cannot be written') })
+    const opened = await store.open('a', 'write')
+    files.push(opened)
+    expect(opened).toMatchObject({ access: 'read-only', obstacle: expect.stringMatching(/^Session a cannot be written: .*Make room on the disk/) })
+    expect(opened.writer).toBeUndefined()
+    expect(await opened.readTail(9)).toEqual([{ n: 0 }])
     await expect(store.remove('a')).rejects.toMatchObject({ code: 'WRITE_FAILED' })
     expect(await readdir(join(root, 'a'))).toEqual(before)
   })

@@ -142,7 +142,8 @@ describe('run', () => {
     const { run, work, store, server } = await setUp()
     await run('--permissions', 'allow', '--prompt', 'Make the answer 42')
     const [log = ''] = logsIn(store)
-    const first = await runHeadless(['replay', log])
+    // Nothing is written, so no home that could be is needed.
+    const first = await runHeadless(['replay', log], { env: { HOME: '/proc/none', BOSUN_HOME: '/proc/none/own' } })
     rmSync(work, { recursive: true })
     const second = await runHeadless(['replay', log])
     expect([second.code, second.lines]).toEqual([0, first.lines])

@@ -160,6 +160,8 @@ class MemoryEventFile implements EventFile {
   }
 
   async cut(lines: number, reason: string): Promise<void> {
+    const failure = this.#world.failure()
+    if (failure !== null) throw new EventStoreError('WRITE_FAILED', `The log of session ${this.id} cannot be written: ${failure}.`)
     const log = this.#world.disk.logs.get(this.id)!
     const kept = log.text.split('\n').slice(0, lines + 1)
     const rest = log.text.slice(kept.join('\n').length + 1)

@@ -25,6 +25,8 @@ export interface LiveSessionParts {
   readonly fold: SessionFold
   /** Nothing is stored of it yet, nor will be before something more than its set-up happens. */
   readonly isUnused: boolean
+  /** Why it can only be read, where the file does not know: it could be opened for writing and not be mended. */
+  readonly obstacle?: string
   /** Called with each committed event and the projected values it changed. Contains its own failures. */
   readonly onEvent: (session: Session, event: SessionEvent, changes: Changes) => void
   /** Durable work of others that a flush waits for. */
@@ -67,6 +69,10 @@ export class LiveSession implements Session {
 
   get writer(): LogWriter | undefined {
     return this.#parts.file.writer
+  }
+
+  get obstacle(): string | undefined {
+    return this.#parts.obstacle ?? this.#parts.file.obstacle
   }
 
   get repair(): LogRepair | undefined {
@@ -134,7 +140,7 @@ export class LiveSession implements Session {
 
   #commit(draft: EventDraft, time: number, tell: (event: SessionEvent, changes: Changes) => void): SessionEvent {
     if (this.#closing !== null) throw sessionClosed(this.id)
-    if (this.access === 'read-only') throw sessionReadOnly(this.id)
+    if (this.access === 'read-only') throw sessionReadOnly(this.id, this.obstacle)
     if (this.#isAppending) throw reentrantAppend(draft.type)
     this.#isAppending = true
     try {

@@ -1,7 +1,7 @@
 import { SessionError } from './session.ts'
 
-export const sessionReadOnly = (id: string) =>
-  new SessionError('READ_ONLY', `Session ${id} is open for reading only, because another window writes it. Close it there, then open it again here.`)
+export const sessionReadOnly = (id: string, obstacle?: string) =>
+  new SessionError('READ_ONLY', `Session ${id} is open for reading only${obstacle === undefined ? ', because another window writes it. Close it there, then open it again here.' : `: ${obstacle}`}`)
 
 export const sessionClosed = (id: string) => new SessionError('CLOSED', `Session ${id} is closed. Open it again to go on.`)
 

@@ -15,6 +15,8 @@ export interface Session {
   readonly access: 'write' | 'read-only'
   /** Who writes when another window does. */
   readonly writer?: LogWriter | undefined
+  /** In words for the person: what stands in the way of writing, when it is no other window. */
+  readonly obstacle?: string | undefined
   /** What was cut off a damaged log when it was opened. */
   readonly repair?: LogRepair | undefined
   /** Number of events; the next event's `seq`. */
@@ -77,7 +79,8 @@ export interface Sessions {
     readonly delegationDepth?: number
   }): Promise<Session>
   /**
-   * Load, mend (torn tail, open turn) and open. The mending is itself durable. A live session is given as it is, but one that is
+   * Load, mend (torn tail, open turn) and open. The mending is itself durable; where the disk takes none, the session is read-only,
+   * as it stands. A live session is given as it is, but one that is
    * read-only is opened anew, since its writer may be gone.
    * Errors: `UNSUPPORTED_VERSION`, `UNKNOWN_EVENT`; the store's `SESSION_NOT_FOUND`, `UNREADABLE`. The file stays as it was then.
    */

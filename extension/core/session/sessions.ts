@@ -197,6 +197,7 @@ class SessionHost implements Sessions {
     const session = await this.#load(await this.#parts.events.open(id, 'write'))
     await this.#orClose(session, async () => {
       if (session.writer !== undefined) throw sessionBusy(id, session.writer)
+      // One that can only be read says why.
       session.appendQuietly(draft)
     })
     await session.close()
@@ -299,11 +300,20 @@ class SessionHost implements Sessions {
     }
   }
 
-  /** Read, mend and mark; not yet known to anybody. */
+  /** Read, mend and mark; not yet known to anybody. What cannot be mended, because the disk is full say, is given for reading. */
   async #load(file: EventFile): Promise<LiveSession> {
+    try {
+      return await this.#loadFrom(file)
+    } catch (error) {
+      if (file.access === 'read-only' || !isErrorOf(EventStoreError, error, 'WRITE_FAILED')) throw error
+      return await this.#loadFrom(await this.#parts.events.open(file.id, 'read-only'), error.message)
+    }
+  }
+
+  async #loadFrom(file: EventFile, obstacle?: string): Promise<LiveSession> {
     const parts = await this.#read(file)
     const { log } = parts
-    const session = this.#sessionOver(parts)
+    const session = this.#sessionOver({ ...parts, ...(obstacle !== undefined && { obstacle }) })
     if (file.access === 'read-only') return session
     return this.#orClose(session, async () => {
       const { lastTime } = log

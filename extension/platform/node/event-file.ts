@@ -33,6 +33,7 @@ export interface StoredEventFile {
   /** Null: opened for reading. */
   readonly lease: Lease | null
   readonly writer: LogWriter | null
+  readonly obstacle?: string
 }
 
 /**
@@ -45,6 +46,7 @@ export class NodeEventFile implements EventFile {
   readonly folder: string
   readonly access: 'write' | 'read-only'
   readonly writer?: LogWriter
+  readonly obstacle?: string
   repair?: LogRepair
   readonly #path: string
   readonly #header: JsonObject
@@ -68,8 +70,9 @@ export class NodeEventFile implements EventFile {
     return new NodeEventFile(file, 'write', file.times)
   }
 
+  /** Errors: `WRITE_FAILED` when it was to be written and cannot be. */
   static async open(stored: StoredEventFile): Promise<NodeEventFile> {
-    const file = new NodeEventFile(stored, stored.lease === null ? 'read-only' : 'write', null, stored.writer ?? undefined)
+    const file = new NodeEventFile(stored, stored.lease === null ? 'read-only' : 'write', null)
     if (stored.lease === null) return file
     file.#hold(stored.lease)
     try {
@@ -78,15 +81,16 @@ export class NodeEventFile implements EventFile {
       return file
     } catch (error) {
       await file.close()
-      throw error
+      throw cannotOpen(stored.id, error)
     }
   }
 
-  private constructor(file: NewEventFile | StoredEventFile, access: 'write' | 'read-only', times: LeaseTimes | null, writer?: LogWriter) {
+  private constructor(file: NewEventFile | StoredEventFile, access: 'write' | 'read-only', times: LeaseTimes | null) {
     this.id = file.id
     this.folder = file.folder
     this.access = access
-    if (writer !== undefined) this.writer = writer
+    if ('writer' in file && file.writer !== null) this.writer = file.writer
+    if ('obstacle' in file && file.obstacle !== undefined) this.obstacle = file.obstacle
     this.#path = ('path' in file ? file.path : undefined) ?? join(file.folder, logName)
     this.#header = file.header
     this.#times = times
@@ -115,11 +119,15 @@ export class NodeEventFile implements EventFile {
     if (handle === null) throw new EventStoreError('WRITE_FAILED', `The log of session ${this.id} is not open for writing; nothing was cut off.`)
     const [offset, { size }] = [await offsetAfter(this.#path, lines), await handle.stat()]
     if (offset >= size) return
-    const keptAs = await keepRest(this.#path, offset)
-    await handle.truncate(offset)
-    await handle.sync()
-    this.#lacksNewline = false
-    this.repair = { cutBytes: size - offset, keptAs, reason }
+    try {
+      const keptAs = await keepRest(this.#path, offset)
+      await handle.truncate(offset)
+      await handle.sync()
+      this.#lacksNewline = false
+      this.repair = { cutBytes: size - offset, keptAs, reason }
+    } catch (error) {
+      throw cannotOpen(this.id, error)
+    }
   }
 
   append(line: JsonObject): void {
@@ -229,6 +237,10 @@ export class NodeEventFile implements EventFile {
     }
   }
 }
+
+/** When nothing was appended yet. */
+export const cannotOpen = (id: string, cause: unknown): EventStoreError =>
+  new EventStoreError('WRITE_FAILED', `Session ${id} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}. Its log was left as it is. Make room on the disk, or make the folder writable, then open the session again.`, { cause })
 
 const writeFailed = (id: string, cause: unknown): EventStoreError =>
   new EventStoreError('WRITE_FAILED', `The log of session ${id} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}. Nothing is kept until the session is opened again.`, { cause })

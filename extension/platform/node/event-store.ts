@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isErrorOf } from '../../base/harness-error.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import {
   checkSessionId,
@@ -13,7 +14,7 @@ import {
   type EventStore,
   type StoredSession,
 } from '../../capabilities/event-store.ts'
-import { logName, NodeEventFile, noteName } from './event-file.ts'
+import { cannotOpen, logName, NodeEventFile, noteName } from './event-file.ts'
 import { exists, hasCode } from './file-facts.ts'
 import { Lease, type LeaseTimes } from './lease.ts'
 import { readEnds, readHeader } from './log-reader.ts'
@@ -51,8 +52,14 @@ export class NodeEventStore implements EventStore {
     const folder = this.#folderOf(id)
     if (typeof header === 'string') throw new EventStoreError('UNREADABLE', `${header} Its file was left as it is: ${this.#logOf(id)}`)
     if (access === 'read-only') return NodeEventFile.open({ id, folder, header, lease: null, writer: null })
-    const lease = await this.#lease(id)
-    return NodeEventFile.open({ id, folder, header, ...(lease instanceof Lease ? { lease, writer: null } : { lease: null, writer: lease }) })
+    try {
+      const lease = await this.#lease(id)
+      return await NodeEventFile.open({ id, folder, header, ...(lease instanceof Lease ? { lease, writer: null } : { lease: null, writer: lease }) })
+    } catch (error) {
+      // What cannot be written can still be read.
+      if (!isErrorOf(EventStoreError, error, 'WRITE_FAILED')) throw error
+      return await NodeEventFile.open({ id, folder, header, lease: null, writer: null, obstacle: error.message })
+    }
   }
 
   async list(): Promise<readonly StoredSession[]> {
@@ -123,8 +130,7 @@ export class NodeEventStore implements EventStore {
     try {
       return await Lease.acquire(this.#folderOf(id), this.#times)
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause)
-      throw new EventStoreError('WRITE_FAILED', `Session ${id} cannot be written: ${reason}. Its log was left as it is. Make room on the disk, or make the folder writable, then open the session again.`, { cause })
+      throw cannotOpen(id, cause)
     }
   }
 

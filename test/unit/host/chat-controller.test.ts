@@ -191,6 +191,16 @@ describe('sessions', () => {
     expect(await rig.send('x')).toBeNull()
   })
 
+  it('that the disk does not let be written can be read, and say what to do', async () => {
+    const problem = 'Session old cannot be written: ENOSPC. Make room on the disk.'
+    const rig = await chatRig({ ...keyed, stored: { old: talk }, obstacles: { old: problem }, memento: { openSession: 'old' } })
+    expect(rig.state().session).toMatchObject({ id: 'old', access: 'read-only' })
+    expect(rig.state().session).not.toHaveProperty('writer')
+    expect(rig.state().transcript.rows).toHaveLength(3)
+    expect(await rig.send('x')).toBe(`This session can only be read here. ${problem}`)
+    expect(rig.state().notices).toMatchObject([{ id: 'writer', level: 'warning', text: `This session can only be read here. ${problem}`, actions: [{ id: 'again' }] }])
+  })
+
   it('are renamed, with a title that says something', async () => {
     const rig = await chatRig({ ...keyed, stored: { old: talk } })
     await rig.say({ type: 'session-rename', id: 'old', title: ' New name ' })

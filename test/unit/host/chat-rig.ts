@@ -43,6 +43,8 @@ export interface RigOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** Sessions that another window writes. */
   readonly elsewhere?: readonly string[]
+  /** What keeps sessions from being written, by id. */
+  readonly obstacles?: Readonly<Record<string, string>>
   /** Logs of sessions on the disk by id. */
   readonly stored?: Readonly<Record<string, readonly EventDraft[]>>
   /** Presets whose sessions begin with reading alone. */
@@ -104,7 +106,8 @@ export async function chatRig(options: RigOptions = {}) {
     const isElsewhere = elsewhere.has(id)
     const session = {
       ...agent.session,
-      access: isElsewhere ? ('read-only' as const) : ('write' as const),
+      access: isElsewhere || options.obstacles?.[id] !== undefined ? ('read-only' as const) : ('write' as const),
+      obstacle: options.obstacles?.[id],
       ...(isElsewhere ? { writer: { pid: 7, host: 'ship', since: 0 } } : {}),
       projections: () => ({ asOfSeq: 0, values: { title: titles.get(id) ?? '' } }),
     }

@@ -314,6 +314,30 @@ describe('a session that another window takes over', () => {
   })
 })
 
+describe('a session on a disk that takes nothing', () => {
+  const rows: readonly [name: string, damage: (disk: MemoryDisk) => void][] = [
+    ['with an open turn', () => undefined],
+    ['with a torn tail', (disk) => void (disk.logs.get('a')!.text += '{"seq": 99, "ty')],
+  ]
+  it.each(rows)('%s is read as it stands, says why it cannot be written, and is mended once there is room', async (_name, damage) => {
+    const disk = await killed([turnStart(1), stepStart(1, 1), prompt('go')])
+    damage(disk)
+    const before = disk.logs.get('a')!.text
+    const { sessions, events } = await windowOn(disk)
+    events.failWrites('no space left on device')
+    const session = await sessions.open('a')
+    expect([session.access, session.writer, typesOf(session)]).toEqual(['read-only', undefined, ['turn/start', 'step/start', 'user/message']])
+    expect(session.obstacle).toContain('no space left on device')
+    expect(() => session.append(turnStart(2))).toThrow(/reading only: .*no space left on device/)
+    await expect(sessions.rename('a', 'New')).rejects.toThrow('no space left on device')
+    expect([disk.logs.get('a')!.text, disk.logs.get('a')!.cuts.size]).toEqual([before, 0])
+    const roomy = await windowOn(disk)
+    const again = await roomy.sessions.open('a')
+    expect([again.access, again.obstacle, typesOf(again).slice(3)]).toEqual(['write', undefined, expect.arrayContaining(['step/end', 'turn/end'])])
+    await again.close()
+  })
+})
+
 describe('closing a session', () => {
   it('writes everything, tells, and lets it go', async () => {
     const disk = createMemoryDisk()
