@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { access, lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve as joinPath } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { editorConfigFor, storedAsConfigured } from '../../base/editor-config.ts'
 import { applyEdits, decodeText, editBytes, encodeText, readingsOf, sniffBytes, utf8, withLineEnds, type Encoded } from '../../base/encoding.ts'
 import {
   ioError,
@@ -30,6 +31,7 @@ import type { WorkspaceFolder } from '../../capabilities/workspace.ts'
 import { editInTurn } from './edit-in-turn.ts'
 import { checkNotAborted, withFileErrors } from './file-failure.ts'
 import { checkExpected, publish, readCurrent, remove, type CurrentFile } from './publish-file.ts'
+import { readPlainFile } from './read-plain-file.ts'
 import { readStart, readWhole, scanLines, versionOf, withRegularFile } from './read-file.ts'
 
 export interface NodeFileSystemOptions {
@@ -117,8 +119,12 @@ export class NodeFileSystem implements FileSystem {
   }
 
   writeText({ target, text, expect, signal }: WriteChange): Promise<ChangeOutcome> {
-    return this.#change(target, expect, signal, (current) => {
-      const decoded = current && decodeText(current.bytes)
+    return this.#change(target, expect, signal, async (current) => {
+      if (current === null) {
+        const stored = storedAsConfigured(text, await editorConfigFor(target.path.replaceAll('\\', '/'), readConfig))
+        return { before: null, after: stored.text, encoding: stored.encoding, encoded: stored.encode() }
+      }
+      const decoded = decodeText(current.bytes)
       const codec = decoded?.codec ?? utf8
       // A mark at the start of the text is no content: it says how the file wants to be stored.
       const brings = codec.label.startsWith('utf') && text.startsWith('\u{FEFF}')
@@ -129,7 +135,7 @@ export class NodeFileSystem implements FileSystem {
   }
 
   editText({ target, replacements, expect, signal }: EditChange): Promise<ChangeOutcome> {
-    return this.#change(target, expect, signal, (current) => {
+    return this.#change(target, expect, signal, async (current) => {
       if (!current) throw staleVersion(target.spelling, 'was deleted')
       const decoded = decodeText(current.bytes)
       if (!decoded) throw notText(target.spelling)
@@ -164,7 +170,7 @@ export class NodeFileSystem implements FileSystem {
     target: FileTarget,
     expect: Expectation,
     signal: AbortSignal | undefined,
-    compute: (current: CurrentFile | null) => ComputedChange,
+    compute: (current: CurrentFile | null) => Promise<ComputedChange>,
   ): Promise<ChangeOutcome> {
     return this.#inTurn(target.key, () =>
       withFileErrors(target.spelling, async () => {
@@ -172,7 +178,7 @@ export class NodeFileSystem implements FileSystem {
         const current = await readCurrent(target)
         checkExpected(target, expect, current)
         if (current && (await isReadonly(target.path, current.stat))) throw readonlyFile(target.spelling)
-        const { before, after, encoding, encoded } = compute(current)
+        const { before, after, encoding, encoded } = await compute(current)
         if ('unencodable' in encoded) throw unencodable(target.spelling, encoding, encoded.unencodable)
         await publish({ target, bytes: encoded.bytes, current, signal, beforePublish: this.#options.beforePublish })
         const form = decodeText(encoded.bytes)?.form ?? { encoding: 'utf8', hasBom: false, eol: 'none' }
@@ -207,6 +213,17 @@ export class NodeFileSystem implements FileSystem {
     // `..` means the folder above the real one, not above the link that led here.
     return joinPath(path.includes('..') || cwd.includes('..') ? await realpath(cwd) : cwd, path)
   }
+}
+
+/** Bytes of an `.editorconfig`. */
+const MAX_CONFIG_BYTES = 256 * 1024
+
+async function readConfig(path: string): Promise<string | null> {
+  return await readPlainFile(path, MAX_CONFIG_BYTES).then(
+    (bytes) => decodeText(bytes)?.text ?? null,
+    // What is not there, or cannot be read, says nothing of other files.
+    () => null,
+  )
 }
 
 /** What a change makes of a file. */

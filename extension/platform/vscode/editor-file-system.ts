@@ -36,7 +36,7 @@ import {
 import type { Undo } from '../../base/undo.ts'
 import { minimalEdits } from './minimal-edits.ts'
 import { OpenDocuments } from './open-documents.ts'
-import { decodeStored, encodeAs, encodeNew, eolOfNew, formOf, isSameForm, type StoredText } from './stored-text.ts'
+import { decodeStored, encodeAs, formOf, isSameForm, storedAnew, withoutMark, type StoredText } from './stored-text.ts'
 
 /** From this size on a window of lines is streamed from the disk. */
 const STREAM_FROM_BYTES = 4 * 1024 * 1024
@@ -152,11 +152,7 @@ export class EditorFileSystem implements FileSystem {
     return this.#change(change, {
       inDocument: (before) => minimalEdits(before, withLineEnds(eolFrom(countLineEnds(before)), change.text)),
       onDisk: async (stored, uri) => {
-        if (stored === null) {
-          const text = withLineEnds(eolOfNew(uri), change.text)
-          const { encoding, encoded } = await encodeNew(text, uri)
-          return { after: withoutMark(text), encoding, encoded }
-        }
+        if (stored === null) return await storedAnew(change.text, uri)
         const isMarkable = stored.form.encoding.startsWith('utf')
         const after = withLineEnds(stored.form.eol, isMarkable ? withoutMark(change.text) : change.text)
         return { after, encoding: stored.form.encoding, encoded: await stored.encode(after) }
@@ -569,8 +565,6 @@ const localPath = (path: string) => (hasScheme(path) ? vscode.Uri.file(vscode.Ur
 const uriOf = ({ path }: FileTarget) => (hasScheme(path) ? vscode.Uri.parse(path, true) : vscode.Uri.file(path))
 
 const keyOf = (uri: vscode.Uri) => uri.toString() as FileKey
-
-const withoutMark = (text: string) => (text.startsWith('\u{FEFF}') ? text.slice(1) : text)
 
 function kindOf(type: vscode.FileType): FileStat['kind'] {
   if ((type & vscode.FileType.File) !== 0) return 'file'

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode'
+import { editorConfigFor, storedAsConfigured } from '../../base/editor-config.ts'
 import {
   applyEdits,
   countLineEnds,
@@ -47,17 +48,36 @@ export async function decodeStored(bytes: Uint8Array, uri: vscode.Uri): Promise<
   }
 }
 
-/** The bytes of a new file, as the editor is set to store one. A mark at the start of the text asks for one in the file. */
-export async function encodeNew(text: string, uri: vscode.Uri): Promise<{ readonly encoding: string; readonly encoded: Encoded }> {
-  const label = vscode.workspace.getConfiguration('files', uri).get<string>('encoding', 'utf8')
-  const hasMark = text.startsWith('\u{FEFF}')
-  const content = hasMark ? text.slice(1) : text
-  if (label === 'utf8' || label === 'utf8bom') return { encoding: 'utf8', encoded: encodeText(content, utf8, hasMark || label === 'utf8bom') }
-  return { encoding: label, encoded: await encodeAs(content, label) }
+/** A new file as `.editorconfig` files and, where they say nothing, the editor's settings want it stored. A mark at the start of the text asks for one in the file. */
+export async function storedAnew(text: string, uri: vscode.Uri): Promise<{ readonly after: string; readonly encoding: string; readonly encoded: Encoded }> {
+  const settings = vscode.workspace.getConfiguration('files', uri)
+  const label = settings.get<string>('encoding', 'utf8')
+  const config = await editorConfigFor(uri.path, (path) => readConfig(uri.with({ path })))
+  const isOther = config.charset === undefined && label !== 'utf8' && label !== 'utf8bom'
+  const stored = storedAsConfigured(isOther ? withoutMark(text) : text, {
+    insertFinalNewline: settings.get('insertFinalNewline', false),
+    ...(settings.get('eol') === '\r\n' && { endOfLine: 'crlf' }),
+    ...(label === 'utf8bom' && { charset: { codec: utf8, hasBom: true } }),
+    ...config,
+  })
+  return isOther ? { after: stored.text, encoding: label, encoded: await encodeAs(stored.text, label) } : { after: stored.text, encoding: stored.encoding, encoded: stored.encode() }
 }
 
-/** The line end that the person set for new files; by default a text has its own. */
-export const eolOfNew = (uri: vscode.Uri): TextForm['eol'] => (vscode.workspace.getConfiguration('files', uri).get('eol') === '\r\n' ? 'crlf' : 'none')
+/** Bytes of an `.editorconfig`. */
+const MAX_CONFIG_BYTES = 256 * 1024
+
+async function readConfig(uri: vscode.Uri): Promise<string | null> {
+  try {
+    const { size } = await vscode.workspace.fs.stat(uri)
+    return size > MAX_CONFIG_BYTES ? null : (decodeText(await vscode.workspace.fs.readFile(uri))?.text ?? null)
+  } catch {
+    // What is not there, or cannot be read, says nothing of other files.
+    return null
+  }
+}
+
+/** A mark is no content: it says how a file is stored. */
+export const withoutMark = (text: string): string => (text.startsWith('\u{FEFF}') ? text.slice(1) : text)
 
 /** The bytes of `text` in one of the editor's encodings, or the first character that it cannot hold. */
 export async function encodeAs(text: string, encoding: string): Promise<Encoded> {

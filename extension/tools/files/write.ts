@@ -17,7 +17,7 @@ export function createWrite(needs: FileToolNeeds): ToolDefinition {
     output: {
       schema: {
         type: 'object',
-        properties: { operation: { type: 'string', enum: ['create', 'update'], required: true }, ...changeProperties, keepsCrlf: { type: 'boolean', const: true } },
+        properties: { operation: { type: 'string', enum: ['create', 'update'], required: true }, ...changeProperties, keepsCrlf: { type: 'boolean', const: true }, addsLineEnd: { type: 'boolean', const: true } },
         additionalProperties: false,
       },
       render: (_args, value) => [
@@ -25,6 +25,7 @@ export function createWrite(needs: FileToolNeeds): ToolDefinition {
           type: 'text',
           text: [
             value.operation === 'create' ? `Created ${value.path}.` : `Replaced the content of ${value.path}.`,
+            ...(value.addsLineEnd ? ['A line end was added at its end, as the settings of the workspace ask.'] : []),
             ...(value.keepsCrlf ? ['Its lines end in CRLF, as they did before.'] : []),
             ...changeNotes(value),
           ].join('\n'),
@@ -45,7 +46,8 @@ export function createWrite(needs: FileToolNeeds): ToolDefinition {
       observations.observe(exec.agent, target, { version: outcome.version, text: outcome.after })
       const operation: 'create' | 'update' = stat === null ? 'create' : 'update'
       const keepsCrlf = operation === 'update' && outcome.form.eol === 'crlf' && !content.includes('\r\n')
-      return { operation, ...(keepsCrlf && { keepsCrlf }), ...changeFacts({ path: file_path, target, outcome, intended: toLf(content), beforeImage }) }
+      const addsLineEnd = operation === 'create' && !outcome.wasReformatted && toLf(outcome.after) === `${toLf(content)}\n`
+      return { operation, ...(keepsCrlf && { keepsCrlf }), ...(addsLineEnd && { addsLineEnd }), ...changeFacts({ path: file_path, target, outcome, intended: toLf(content), beforeImage }) }
     },
     presentCall,
     presentResult,
