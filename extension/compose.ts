@@ -1,6 +1,7 @@
 import type { Attention } from './capabilities/attention.ts'
 import type { BlobStore } from './capabilities/blob-store.ts'
 import type { Clock } from './capabilities/clock.ts'
+import type { DocumentText } from './capabilities/document-text.ts'
 import type { EditorModels } from './capabilities/editor-models.ts'
 import type { EditorFacts } from './capabilities/editor-facts.ts'
 import type { EventStore } from './capabilities/event-store.ts'
@@ -9,6 +10,7 @@ import type { Http } from './capabilities/http.ts'
 import type { Languages } from './capabilities/languages.ts'
 import type { Logger } from './capabilities/logger.ts'
 import type { Machine } from './capabilities/machine.ts'
+import type { Notebooks } from './capabilities/notebooks.ts'
 import type { ProblemFeed } from './capabilities/problem-feed.ts'
 import type { ProcessRunner } from './capabilities/process.ts'
 import type { Search } from './capabilities/search.ts'
@@ -51,6 +53,7 @@ export interface Capabilities {
   readonly attention: Attention
   readonly blobs: BlobStore
   readonly clock: Clock
+  readonly documents: DocumentText
   /** Absent where no editor is. */
   readonly editorModels?: EditorModels
   readonly editorFacts: EditorFacts
@@ -61,6 +64,8 @@ export interface Capabilities {
   readonly languages: Languages | null
   readonly logger: Logger
   readonly machine: Machine
+  /** Absent where no editor is. */
+  readonly notebooks?: Notebooks
   /** Absent where no editor is. */
   readonly problemFeed?: ProblemFeed
   readonly processes: ProcessRunner

@@ -11,6 +11,7 @@ import { NodeBlobStore } from './platform/node/blob-store.ts'
 import { createNodeClock } from './platform/node/clock.ts'
 import { createDirectRunner } from './platform/node/direct-runner.ts'
 import { createDirectTerminals } from './platform/node/direct-terminals.ts'
+import { createDocumentText } from './platform/node/document-text.ts'
 import { NodeEventStore } from './platform/node/event-store.ts'
 import { NodeFileSystem } from './platform/node/file-system.ts'
 import { createNodeHttp, usesProxy } from './platform/node/http.ts'
@@ -76,6 +77,7 @@ export async function createHeadlessWorld({ cwd, storage, settings, providers, i
     attention: createPolicyAttention({ choose: () => null, logger }),
     blobs: new NodeBlobStore({ root }),
     clock: createNodeClock(),
+    documents: createDocumentText({ entry: new URL('./pdf-text.js', import.meta.url) }),
     editorFacts: noEditorFacts,
     languages: null,
     events: new NodeEventStore({ root }),

@@ -73,6 +73,7 @@ const bundles: readonly Bundle[] = [
   { name: 'xterm', entry: 'scripts/later-xterm.ts', options: { ...commonJs, outfile: 'dist/xterm.cjs' } },
   { name: 'keeper', entry: 'extension/platform/node/keeper-main.ts', options: { ...esModule, outfile: 'dist/keeper.js' } },
   { name: 'page-text', entry: 'extension/platform/node/page-text-main.ts', options: { ...esModule, outfile: 'dist/page-text.js', alias: pageTextAliases } },
+  { name: 'pdf-text', entry: 'extension/platform/node/pdf-text-main.ts', options: { ...esModule, outfile: 'dist/pdf-text.js' } },
   {
     name: 'webview',
     entry: 'webview/main.tsx',

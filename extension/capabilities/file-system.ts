@@ -94,6 +94,12 @@ export interface FileTarget {
  */
 export type FileVersion = Brand<string, 'FileVersion'>
 
+/** The version of a file that is stored as these bytes. */
+export async function versionOfBytes(bytes: Uint8Array<ArrayBuffer>): Promise<FileVersion> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return `sha256:${Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')}` as FileVersion
+}
+
 export interface FileStat {
   readonly kind: 'file' | 'directory' | 'other'
   /** Bytes on disk. */

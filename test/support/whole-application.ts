@@ -8,6 +8,7 @@ import { createBashSyntax } from '../../extension/platform/node/bash-syntax.ts'
 import { NodeBlobStore } from '../../extension/platform/node/blob-store.ts'
 import { createDirectRunner } from '../../extension/platform/node/direct-runner.ts'
 import { createDirectTerminals } from '../../extension/platform/node/direct-terminals.ts'
+import { createDocumentText } from '../../extension/platform/node/document-text.ts'
 import { NodeEventStore } from '../../extension/platform/node/event-store.ts'
 import { NodeFileSystem } from '../../extension/platform/node/file-system.ts'
 import { createNodeMachine } from '../../extension/platform/node/machine.ts'
@@ -48,6 +49,7 @@ export async function wholeApplication(options: { readonly settings?: SettingVal
     blobs: new NodeBlobStore({ root }),
     // The pauses that let a person follow the tour are left out.
     clock: { ...realClock, schedule: (delayMs, fire) => realClock.schedule(delayMs < 50 ? 0 : delayMs, fire) },
+    documents: createDocumentText({ entry: new URL('../../extension/platform/node/pdf-text-main.ts', import.meta.url) }),
     editorFacts: noEditorFacts,
     languages: null,
     events: new NodeEventStore({ root }),

@@ -1,16 +1,18 @@
 import { applyEdits } from '../../base/encoding.ts'
-import { staleVersion, FileError, type FileTarget, type TextFile } from '../../capabilities/file-system.ts'
+import { staleVersion, FileError, type FileTarget, type FileVersion, type TextFile } from '../../capabilities/file-system.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
 import { refuseEscalation, sessionFolder } from '../session-folder.ts'
 import { presentCall, presentResult } from './edit.card.ts'
-import { changeFacts, changeMeta, changeNotes, changeProperties, keepBeforeImage, MAX_CHANGED_BYTES, snippetOf, type FileToolNeeds } from './file-change.ts'
+import { changeFacts, changeMeta, changeNotes, changeProperties, keepBeforeImage, MAX_CHANGED_BYTES, snippetOf } from './file-change.ts'
 import { toLf } from './line-ends.ts'
+import { editOpenNotebook, editStoredNotebook, isNotebookPath, type NotebookChange, type NotebookNeeds } from './edit-notebook.ts'
 import { explainStale } from './explain-stale.ts'
-import { planEdit } from './plan-edit.ts'
+import { cellsOfJson } from './notebook-json.ts'
+import { planEdit, type EditPlan, type EditRequest } from './plan-edit.ts'
 
 /** `edit`: replace literal text in a file. Source: capability specification 8 and 20.3. */
-export function createEdit(needs: FileToolNeeds): ToolDefinition {
+export function createEdit(needs: NotebookNeeds): ToolDefinition {
   const { files, observations } = needs
   return defineTool({
     name: 'edit',
@@ -36,31 +38,37 @@ export function createEdit(needs: FileToolNeeds): ToolDefinition {
       refuseEscalation(exec)
       const target = await files.resolve(args.file_path, sessionFolder(exec), exec.signal)
       const { version } = await observations.editIntent(exec.agent, target)
-      const file = await readCurrent(target, exec)
-      if (file.version !== version) throw await explainStale(needs, { failure: staleVersion(args.file_path, file.isDirty ? 'has unsaved changes in the editor, made' : 'changed'), target, version, exec })
-      const plan = planEdit({
+      const request = {
         path: args.file_path,
-        text: file.text,
         oldString: args.old_string,
         newString: args.new_string,
         replaceAll: args.replace_all === true,
         ...(args.near_line !== undefined && { nearLine: args.near_line }),
-      })
-      const beforeImage = await keepBeforeImage(needs, target, exec)
-      const outcome = await files.editText({
-        target,
-        replacements: plan.replacements,
-        expect: { kind: 'version', version },
-        label: `Bosun: edit ${args.file_path}`,
-        signal: exec.signal,
-      })
-      observations.observe(exec.agent, target, { version: outcome.version, text: outcome.after })
-      const intended = outcome.wasReformatted ? applyEdits(file.text, plan.replacements) : outcome.after
+      }
+      const { plan, beforeImage, outcome, intended } = await changed({ target, version, request, label: `Bosun: edit ${args.file_path}`, exec })
+      // Of a notebook the text is not what is stored, and must not be compared with that later.
+      observations.observe(exec.agent, target, { version: outcome.version, ...(!isNotebookPath(target.path) && { text: outcome.after }) })
       return { ...changeFacts({ path: args.file_path, target, outcome, intended, beforeImage }), replacements: plan.lines.length, lines: plan.lines }
     },
     presentCall,
     presentResult,
   })
+
+  async function changed({ target, version, request, label, exec }: Wanted): Promise<Changed> {
+    const isNotebook = isNotebookPath(target.path)
+    const notebook = isNotebook ? await needs.notebooks?.find(target) : null
+    if (notebook) return intendedAfter(await editOpenNotebook(needs, { notebook, target, version, request, label, exec }))
+    const file = await readCurrent(target, exec)
+    if (file.version !== version)
+      throw await explainStale(needs, { failure: staleVersion(request.path, file.isDirty ? 'has unsaved changes in the editor, made' : 'changed'), target, version, exec })
+    const stored = isNotebook ? await editStoredNotebook(needs, { file, target, request, label, exec }) : null
+    if (stored !== null) return intendedAfter(stored)
+    const plan = planEdit({ ...request, text: file.text })
+    if (isNotebook) checkStaysNotebook(file.text, plan)
+    const beforeImage = await keepBeforeImage(needs, target, exec)
+    const outcome = await files.editText({ target, replacements: plan.replacements, expect: { kind: 'version', version }, label, signal: exec.signal })
+    return { plan, beforeImage, outcome, intended: outcome.wasReformatted ? applyEdits(file.text, plan.replacements) : outcome.after }
+  }
 
   async function readCurrent(target: FileTarget, { signal }: BodyExecution): Promise<TextFile> {
     try {
@@ -71,6 +79,26 @@ export function createEdit(needs: FileToolNeeds): ToolDefinition {
     }
   }
 }
+
+interface Wanted {
+  readonly target: FileTarget
+  readonly version: FileVersion
+  readonly request: Omit<EditRequest, 'text' | 'within'>
+  readonly label: string
+  readonly exec: BodyExecution
+}
+
+/** What was done, and the text that was meant before the editor's save actions. */
+interface Changed extends NotebookChange {
+  readonly intended: string
+}
+
+/** Its JSON may be edited where no cell holds the text, as long as it stays a notebook. */
+function checkStaysNotebook(text: string, { replacements }: EditPlan): void {
+  if (cellsOfJson(text) !== null && cellsOfJson(applyEdits(text, replacements)) === null) throw invalid('The file would be no notebook any more after this edit, so nothing was changed. Edit the source of a cell, or write the whole file.')
+}
+
+const intendedAfter = (change: NotebookChange): Changed => ({ ...change, intended: change.outcome.after })
 
 function checkArguments({ file_path, old_string, new_string, near_line }: { readonly file_path: string; readonly old_string: string; readonly new_string: string; readonly near_line?: number }): void {
   if (file_path.trim() === '') throw invalid('file_path is blank. Give the path of a file.')

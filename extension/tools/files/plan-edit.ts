@@ -1,3 +1,4 @@
+import type { Span } from '../../base/json-span.ts'
 import { clipped } from '../../base/text.ts'
 import { FileError, type TextReplacement } from '../../capabilities/file-system.ts'
 import { explainMiss } from './explain-miss.ts'
@@ -12,6 +13,8 @@ export interface EditRequest {
   readonly replaceAll: boolean
   /** Which of several matches is meant: the one nearest to this line. */
   readonly nearLine?: number
+  /** Where a match has to stand whole; anywhere when absent. Offsets into a text with `\n` line ends. */
+  readonly within?: readonly Span[]
 }
 
 export interface EditPlan {
@@ -30,10 +33,10 @@ const MAX_LISTED_LINE = 120
  * Matching is literal on LF-normalised text, so a model need not know a file's line ends; nothing else is forgiven.
  * Errors: `FileError` `FS_EDIT_NOT_FOUND` with the nearest region, `FS_AMBIGUOUS_EDIT` with the line of each match.
  */
-export function planEdit({ path, text, oldString, newString, replaceAll, nearLine }: EditRequest): EditPlan {
+export function planEdit({ path, text, oldString, newString, replaceAll, nearLine, within }: EditRequest): EditPlan {
   const normalised = normaliseLineEnds(text)
   const [wanted, replacement] = [toLf(oldString), toLf(newString)]
-  const found = findAll(normalised.text, wanted)
+  const found = within === undefined ? findAll(normalised.text, wanted) : within.flatMap(({ start, end }) => findAll(normalised.text.slice(start, end), wanted).map((at) => start + at))
   if (found.length === 0) throw new FileError('FS_EDIT_NOT_FOUND', explainMiss({ path, text: normalised.text, wanted, replacement, names: { wanted: 'old_string', replacement: 'new_string' } }))
   const matches = replaceAll || found.length === 1 ? found : [chooseOne(path, normalised.text, found, nearLine)]
   return {

@@ -1,5 +1,9 @@
 import type { BlobStore } from '../../capabilities/blob-store.ts'
+import type { Clock } from '../../capabilities/clock.ts'
+import type { DocumentText } from '../../capabilities/document-text.ts'
 import type { FileSystem } from '../../capabilities/file-system.ts'
+import type { Languages } from '../../capabilities/languages.ts'
+import type { Notebooks } from '../../capabilities/notebooks.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
 import type {} from '../../core/prompt/system-prompt.ts'
 import type {} from '../../core/tools/service.ts'
@@ -13,8 +17,19 @@ import { createRead } from './read.ts'
 import { createStrReplaceEditor } from './str-replace-editor.ts'
 import { createWrite } from './write.ts'
 
+export interface FileToolsNeeds {
+  readonly files: FileSystem
+  readonly blobs: Pick<BlobStore, 'putBeforeImage' | 'putAttachment'>
+  readonly clock: Clock
+  readonly documents: DocumentText
+  /** Null where no editor is. */
+  readonly languages: Pick<Languages, 'ask'> | null
+  /** Absent where no editor is. */
+  readonly notebooks?: Notebooks
+}
+
 /** Registers `read`, `read_image`, `write`, `edit` and `str_replace_editor`. */
-export const fileTools = (needs: { readonly files: FileSystem; readonly blobs: Pick<BlobStore, 'putBeforeImage' | 'putAttachment'> }): Plugin => ({
+export const fileTools = (needs: FileToolsNeeds): Plugin => ({
   name: 'tools-files',
   inject: ['tools', 'observations', 'systemPrompt'],
   apply(ctx) {

@@ -9,6 +9,8 @@ export interface ReadArgs {
   readonly file_path: string
   readonly offset?: number
   readonly limit?: number
+  readonly ranges?: readonly (readonly number[])[]
+  readonly symbol?: string
 }
 
 /** Bytes of lines that a card may add to the log; the whole text stands in the result already. */
@@ -32,9 +34,18 @@ export function readMeta({ path, offset, lines, totalLines }: {
   return { path, offset, lines: kept, totalLines, ...(lang !== undefined && { lang }) }
 }
 
-export function presentCall({ file_path, offset, limit }: ReadArgs): ToolCallView {
-  const range = offset === undefined && limit === undefined ? '' : limit === undefined ? ` (from line ${offset})` : ` (${offset ?? 1} - ${(offset ?? 1) + limit - 1})`
-  return { card: 'generic', title: `Read ${file_path}${range}`, kind: 'read', subject: file_path, locations: [{ path: file_path, ...(offset !== undefined && { line: offset }) }] }
+export function presentCall(args: ReadArgs): ToolCallView {
+  const { file_path } = args
+  const part = partOf(args)
+  const line = args.offset ?? args.ranges?.[0]?.[0]
+  return { card: 'generic', title: `Read ${file_path}${part === '' ? '' : ` (${part})`}`, kind: 'read', subject: file_path, locations: [{ path: file_path, ...(line !== undefined && { line }) }] }
+}
+
+function partOf({ offset, limit, ranges, symbol }: ReadArgs): string {
+  if (symbol !== undefined) return symbol
+  if (ranges !== undefined) return ranges.map(([first, last]) => `${first} - ${last}`).join(', ')
+  if (limit !== undefined) return `${offset ?? 1} - ${(offset ?? 1) + limit - 1}`
+  return offset === undefined ? '' : `from line ${offset}`
 }
 
 export function presentResult(_args: ReadArgs, { isError, content, meta }: PresentedResult): ToolResultView | undefined {

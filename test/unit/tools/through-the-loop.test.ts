@@ -18,6 +18,7 @@ import { todoTools } from '../../../extension/tools/todo/plugin.ts'
 import { createFakeMachine } from '../../support/fake-machine.ts'
 import { createLoopRig, prompt, type LoopRig } from '../../support/loop-rig.ts'
 import { createMemoryBlobStore } from '../../support/memory-blob-store.ts'
+import { noEditor } from '../../support/no-editor.ts'
 import type { MemoryEventStore } from '../../support/memory-event-store.ts'
 import { createRecordingLogger } from '../../support/quiet-logger.ts'
 import { realClock } from '../../support/real-clock.ts'
@@ -44,7 +45,7 @@ const start = (answers: readonly ScriptedAnswer[], store?: MemoryEventStore): Lo
       observationPlugin({ files, dispatch, logger }),
       todoPlugin,
       jobsPlugin({ clock: realClock, logger, machine, processes: runner }),
-      fileTools({ files, blobs }),
+      fileTools({ ...noEditor, files, blobs }),
       shellTools({ processes: runner, files, blobs, clock: realClock, machine, shellPath: () => null, timeoutMs: () => 10_000, offered: () => 'auto' }),
       todoTools({ allowParallelInProgress: true }),
     ])

@@ -14,6 +14,7 @@ import { createFakeAgent } from '../../../support/fake-agent.ts'
 import { createFakeProblemFeed, problemAt, type FakeProblemFeed } from '../../../support/fake-problem-feed.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 import { createMemoryBlobStore } from '../../../support/memory-blob-store.ts'
+import { noEditor } from '../../../support/no-editor.ts'
 import { createToolBench, textOf, type RunOptions } from '../../../support/tool-bench.ts'
 
 const WAIT_MS = 1_500
@@ -33,7 +34,7 @@ async function rig({ waitMs = WAIT_MS, hasEditor = true }: { readonly waitMs?: n
   const files: FileSystem = new NodeFileSystem()
   const [feed, clock] = [createFakeProblemFeed(), createManualClock()]
   await bench.mount(observationPlugin({ files, dispatch: bench.kernel.dispatch, logger: bench.logger }))
-  await bench.mount(fileTools({ files, blobs: createMemoryBlobStore() }))
+  await bench.mount(fileTools({ ...noEditor, files, blobs: createMemoryBlobStore() }))
   const fiber = await bench.mount(newProblemsPlugin({ feed: hasEditor ? feed : undefined, files, clock, waitMs: () => waitMs }))
   const edit = (from: string, to: string, options?: RunOptions) => bench.run('edit', { file_path: path, old_string: from, new_string: to }, options)
   return {

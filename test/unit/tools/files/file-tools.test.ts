@@ -12,6 +12,7 @@ import { NodeFileSystem } from '../../../../extension/platform/node/file-system.
 import { fileTools } from '../../../../extension/tools/files/plugin.ts'
 import { createFakeAgent, type FakeAgent } from '../../../support/fake-agent.ts'
 import { createMemoryBlobStore } from '../../../support/memory-blob-store.ts'
+import { noEditor } from '../../../support/no-editor.ts'
 import { createToolBench, outcomeOf, textOf, type RunOptions } from '../../../support/tool-bench.ts'
 
 let root: string
@@ -35,7 +36,7 @@ const bench = async (options: { files?: FileSystem; agent?: FakeAgent } = {}) =>
   const files: FileSystem = options.files ?? new NodeFileSystem()
   const blobs = createMemoryBlobStore()
   await made.mount(observationPlugin({ files, dispatch: made.kernel.dispatch, logger: made.logger }))
-  const fiber = await made.mount(fileTools({ files, blobs }))
+  const fiber = await made.mount(fileTools({ ...noEditor, files, blobs }))
   return {
     ...made,
     blobs,
@@ -301,7 +302,7 @@ describe('write', () => {
     const made = createToolBench(createFakeAgent({ cwd: folder }))
     const files: FileSystem = new NodeFileSystem()
     await made.mount(observationPlugin({ files, dispatch: made.kernel.dispatch, logger: made.logger }))
-    await made.mount(fileTools({ files, blobs: { putAttachment: () => Promise.reject(new Error('unused')), putBeforeImage: () => Promise.reject(new Error('disk full')) } }))
+    await made.mount(fileTools({ ...noEditor, files, blobs: { putAttachment: () => Promise.reject(new Error('unused')), putBeforeImage: () => Promise.reject(new Error('disk full')) } }))
     await made.run('read', { file_path: 'a' })
     expect((await made.run('write', { file_path: 'a', content: 'new' })).isError).toBe(true)
     expect((await made.run('edit', { file_path: 'a', old_string: 'old', new_string: 'new' })).isError).toBe(true)
@@ -555,6 +556,12 @@ describe('the cards', () => {
     expect(await done('read', { file_path: 'a' }, undefined, true)).toEqual({ card: 'generic', content: text })
     for (const meta of bad) expect(await done('read', { file_path: 'a' }, meta)).toBeUndefined()
   })
+  it.each([
+    [{ ranges: [[3, 4], [9, 9]] }, 'Read a (3 - 4, 9 - 9)', { path: 'a', line: 3 }],
+    [{ symbol: 'A.b' }, 'Read a (A.b)', { path: 'a' }],
+    [{ offset: 3 }, 'Read a (from line 3)', { path: 'a', line: 3 }],
+    [{}, 'Read a', { path: 'a' }],
+  ])('of read of %j', async (args, title, location) => expect(await pending('read', { file_path: 'a', ...args })).toMatchObject({ title, locations: [location] }))
   it('of read keep at most 16 384 bytes of lines', async () => {
     await put('f', `${'x'.repeat(999)}\n`.repeat(40))
     const { meta } = await (await bench()).read('f')
