@@ -3,8 +3,11 @@ import type { Localization } from '../capabilities/localization.ts'
 import type { UserMessage } from '../core/log/message.ts'
 import type { ApprovalRequest } from '../core/policy/approval.ts'
 import type { Agent } from '../core/session/agent.ts'
+import type { PlannedChange } from '../core/tools/definition.ts'
 import type { PendingQuestions } from '../features/questions/service.ts'
+import type { ToolCallView } from '../protocol/cards.ts'
 import type { ApprovalView, QueuedMessageView, QuestionSetView, TaskView } from '../protocol/view-state.ts'
+import { clampCallView } from './clamp-view.ts'
 import { textOf } from './describe-context.ts'
 import { presentCall, type FindPresenters } from './present-tool.ts'
 
@@ -13,7 +16,9 @@ export function approvalView(
   request: ApprovalRequest,
   context: { readonly find: FindPresenters; readonly l10n: Localization; readonly who: string | null; readonly editable: string | null },
 ): ApprovalView {
-  const card = request.arguments === undefined ? null : presentCall(context.find, request.toolName, request.arguments)
+  const planned = request.details?.changes ?? []
+  const asked = request.arguments === undefined ? null : presentCall(context.find, request.toolName, request.arguments)
+  const card = planned.length === 0 ? asked : plannedCard(planned, asked?.title ?? request.toolName)
   return {
     id: request.id,
     callId: request.callId ?? null,
@@ -23,9 +28,17 @@ export function approvalView(
     card,
     always: request.details?.always?.map(({ label }) => label) ?? [],
     who: context.who,
+    ...(planned.length > 0 && { canPreview: true as const }),
     ...(context.editable !== null && { editable: context.editable }),
   }
 }
+
+const plannedCard = (changes: readonly PlannedChange[], title: string): ToolCallView =>
+  clampCallView({
+    card: 'diff',
+    title,
+    diffs: changes.flatMap(({ path, hunks }) => hunks.map(({ oldText, newText, oldStart, newStart }) => ({ path, oldText: oldText === '' ? null : oldText, newText, oldStart, newStart }))),
+  })
 
 export function questionSetView({ id, callId, questions }: PendingQuestions): QuestionSetView {
   return {

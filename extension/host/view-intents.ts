@@ -68,6 +68,9 @@ export class ViewIntents {
       case 'approval':
         this.#rooms.waiting.answerApproval(message)
         return
+      case 'approval-preview':
+        await this.#rooms.waiting.preview(message.id, message.path)
+        return
       case 'question': {
         const outcome = this.#chat.services.questions.answer(message.id, message.answers)
         if (!outcome.ok) this.#chat.notice('question', 'warning', outcome.problem)

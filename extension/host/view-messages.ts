@@ -39,6 +39,7 @@ const viewMessage: z.ZodType<ViewMessage> = z.discriminatedUnion('type', [
     note: text.exactOptional(),
     edited: text.exactOptional(),
   }),
+  z.strictObject({ type: z.literal('approval-preview'), id, path: z.string().exactOptional() }),
   z.strictObject({ type: z.literal('question'), id, answers: z.array(answer).nullable() }),
   z.strictObject({ type: z.literal('open-location'), location }),
   z.strictObject({ type: z.literal('open-diff'), callId, path: z.string().exactOptional() }),

@@ -62,6 +62,22 @@ export class WaitingRequests {
     if (answer !== null) approvals.answer(message.id, answer)
   }
 
+  /** Show in the editor what the call would change: of one file, or of all in one multi-file diff. */
+  async preview(id: string, path?: string): Promise<void> {
+    const { editor, l10n } = this.#chat.world
+    const request = this.#chat.services.approvals.pending().find((one) => one.id === id)
+    const changes = (request?.details?.changes ?? []).filter((change) => path === undefined || change.path === path)
+    const title = l10n.t('{effect} (proposed)', { effect: withoutMarks(request?.details?.effect ?? '') })
+    const files = changes.map((change) => ({
+      path: change.target,
+      before: { name: `${id}/before/${change.path}`, text: change.before },
+      after: { name: `${id}/proposed/${change.path}`, text: change.after },
+    }))
+    const [only] = files
+    if (only !== undefined && files.length === 1) await editor.openDiff({ title, ...only })
+    else if (files.length > 0) await editor.openDiffs({ title, files })
+  }
+
   async pickApproval(): Promise<void> {
     const { editor, l10n } = this.#chat.world
     const { t } = l10n

@@ -79,6 +79,8 @@ export type ViewMessage =
   | { readonly type: 'queue-delete'; readonly id: string }
   | { readonly type: 'queue-steer'; readonly id: string }
   | { readonly type: 'approval'; readonly id: string; readonly answer: 'allow' | 'deny'; readonly always?: number; readonly note?: string; readonly edited?: string }
+  /** What a waiting call would change, of one file or of all: a native diff, or the multi-file one. */
+  | { readonly type: 'approval-preview'; readonly id: string; readonly path?: string }
   | {
       readonly type: 'question'
       readonly id: string

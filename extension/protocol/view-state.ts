@@ -281,6 +281,8 @@ export interface ApprovalView {
   readonly always: readonly string[]
   /** What the person may change before they allow it: the command, or the text of the edit. */
   readonly editable?: string
+  /** The editor can show what would change before it is allowed. */
+  readonly canPreview?: true
   readonly who: string | null
 }
 

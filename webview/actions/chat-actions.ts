@@ -31,6 +31,7 @@ export function createChatActions(post: (message: ViewMessage) => void) {
     answerQuestions: (id: string, answers: Answers) => post({ type: 'question', id, answers }),
     closeQuestions: (id: string) => post({ type: 'question', id, answers: null }),
     openLocation: (location: FileLocation) => post({ type: 'open-location', location }),
+    previewApproval: (id: string, path?: string) => post({ type: 'approval-preview', id, ...(path === undefined ? {} : { path }) }),
     openDiff: (callId: string, path?: string) => post({ type: 'open-diff', callId, ...(path === undefined ? {} : { path }) }),
     openOutput: (callId: string) => post({ type: 'open-output', callId }),
     openLink: (url: string) => post({ type: 'open-link', url }),

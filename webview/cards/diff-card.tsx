@@ -13,6 +13,8 @@ export interface DiffCardProps {
   readonly isAhead?: boolean
   /** Opens the editor's own diff. */
   readonly onOpen?: ((path: string) => void) | undefined
+  /** What the name of a file opens, in the place of the file itself. */
+  readonly onOpenFile?: ((path: string) => void) | undefined
 }
 
 const SIDE_BY_SIDE_PX = 480
@@ -20,7 +22,7 @@ const SIDE_BY_SIDE_PX = 480
 const MAX_DIFF_LINES = 24
 
 /** Changes of files, word for word: one column when narrow, before and after side by side when there is room. */
-export function DiffCard({ diffs, note, isAhead = false, onOpen }: DiffCardProps) {
+export function DiffCard({ diffs, note, isAhead = false, onOpen, onOpenFile }: DiffCardProps) {
   const { width, actions } = useApp()
   const isWide = width.value >= SIDE_BY_SIDE_PX
   const paths = changedPaths(diffs)
@@ -28,7 +30,7 @@ export function DiffCard({ diffs, note, isAhead = false, onOpen }: DiffCardProps
     <div class={isAhead && diffs.some(({ oldText, oldStart }) => oldText !== null && oldStart === undefined) ? 'diff is-unplaced' : 'diff'}>
       {paths.map((path) => (
         <div class="diff-file" key={path}>
-          {paths.length > 1 && <FileLink location={{ path }} text={path} onOpen={actions.openLocation} />}
+          {paths.length > 1 && <FileLink location={{ path }} text={path} onOpen={onOpenFile === undefined ? actions.openLocation : () => onOpenFile(path)} />}
           <DiffFile diffs={diffs.filter((diff) => diff.path === path)} isWide={isWide} onOpen={onOpen === undefined ? undefined : () => onOpen(path)} />
         </div>
       ))}

@@ -59,7 +59,8 @@ export class VscodeEditor implements Editor {
     const resources = await Promise.all(
       files.map(async ({ path, before, after }) => {
         const now = await this.#after(path, after)
-        return [now, this.#keep(before), now] as const
+        // Named by the file, also where both sides are texts that are kept.
+        return [after === undefined ? now : uriOf(await this.#parts.files.resolve(path, '/')), this.#keep(before), now] as const
       }),
     )
     await vscode.commands.executeCommand('vscode.changes', title, resources)

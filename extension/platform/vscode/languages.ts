@@ -28,12 +28,12 @@ export const vscodeLanguages: Languages = {
   },
   async codeActionEdit({ path, range, title }, signal) {
     const uri = uriOf(path)
-    const at = (await actionsFor(uri, range, signal)).findIndex((action) => action.title === title)
-    if (at < 0) return null
+    const isThere = (await actionsFor(uri, range, signal)).some((action) => action.title === title)
+    if (!isThere) return null
     let command: string | undefined
     const edit = await editFrom(uri, signal, async () => {
       // Only those that are asked to be resolved know their changes.
-      const action = (await actionsFor(uri, range, signal, at + 1)).find((one) => one.title === title)
+      const action = (await actionsFor(uri, range, signal, MAX_RESOLVED)).find((one) => one.title === title)
       if (action === undefined) return undefined
       if (isCommand(action)) {
         command = action.command
@@ -46,12 +46,19 @@ export const vscodeLanguages: Languages = {
   },
 }
 
+/** Where the editor's own assistant would talk with the person. */
+const isForPersons = /\.copilot$/
+
+/** Actions of one place whose changes are worked out to get at those of one of them. */
+const MAX_RESOLVED = 50
+
 type Action = vscode.Command | vscode.CodeAction
 
 async function actionsFor(uri: vscode.Uri, { start, end }: LanguageRange, signal: AbortSignal, resolved = 0): Promise<readonly Action[]> {
   await orAbort(Promise.resolve(vscode.workspace.openTextDocument(uri)), signal)
   const range = new vscode.Range(start.line, start.character, end.line, end.character)
-  return await orAbort(run<Action>('vscode.executeCodeActionProvider', uri, range, undefined, resolved), signal)
+  const actions = await orAbort(run<Action>('vscode.executeCodeActionProvider', uri, range, undefined, resolved), signal)
+  return actions.filter((action) => isCommand(action) || !isForPersons.test(action.kind?.value ?? ''))
 }
 
 const isCommand = (action: Action): action is vscode.Command => typeof action.command === 'string'

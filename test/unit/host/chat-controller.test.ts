@@ -286,6 +286,27 @@ describe('approvals', () => {
     expect(rig.calls.at(-1)).toEqual(['approval', 'q1', { outcome: 'allowed-once', rule: { tool: 'bash' } }])
   })
 
+  it('of a change to several files show all of it, in the chat and in one diff of the editor', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    const change = (path: string) => ({ path, target: `/work/${path}`, before: 'old\n', after: 'new\n', hunks: [{ oldStart: 1, newStart: 1, oldText: 'old\n', newText: 'new\n' }] })
+    await rig.askApproval({ details: { ...details, effect: 'Rename `a → b` in 2 files', changes: ['x.ts', 'y.ts'].map(change) } })
+    expect(rig.state().approvals).toMatchObject([
+      { effect: 'Rename `a → b` in 2 files', canPreview: true, card: { card: 'diff', diffs: ['x.ts', 'y.ts'].map((path) => ({ path, oldText: 'old\n', newText: 'new\n', oldStart: 1, newStart: 1 })) } },
+    ])
+    const file = (path: string) => ({ path: `/work/${path}`, before: { name: `q1/before/${path}`, text: 'old\n' }, after: { name: `q1/proposed/${path}`, text: 'new\n' } })
+    rig.editor.take()
+    await rig.say({ type: 'approval-preview', id: 'q1' })
+    await rig.say({ type: 'approval-preview', id: 'q1', path: 'y.ts' })
+    await rig.say({ type: 'approval-preview', id: 'q1', path: 'other.ts' })
+    await rig.say({ type: 'approval-preview', id: 'gone' })
+    expect(rig.editor.take()).toEqual([
+      { kind: 'diffs', value: { title: 'Rename a → b in 2 files (proposed)', files: [file('x.ts'), file('y.ts')] } },
+      { kind: 'diff', value: { title: 'Rename a → b in 2 files (proposed)', ...file('y.ts') } },
+    ])
+    expect(rig.state().approvals).toHaveLength(1)
+  })
+
   it('carry a reason for the model when they are denied in the chat, and refuse a rule that is not offered', async () => {
     const rig = await chatRig(keyed)
     await rig.send('go')

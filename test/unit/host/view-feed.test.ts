@@ -196,6 +196,8 @@ describe('messages of a page', () => {
     [{ type: 'approval', id: 'a', answer: 'allow', always: 0 }],
     [{ type: 'approval', id: 'a', answer: 'deny', note: 'not now' }],
     [{ type: 'approval', id: 'a', answer: 'allow', edited: 'ls' }],
+    [{ type: 'approval-preview', id: 'a' }],
+    [{ type: 'approval-preview', id: 'a', path: 'x.ts' }],
     [{ type: 'rules-show' }],
     [{ type: 'rule-revoke', id: 'a' }],
     [{ type: 'question', id: 'q', answers: null }],

@@ -386,6 +386,33 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
       ],
     }),
   },
+  'approval-changes': {
+    state: withRows(turn(), {
+      session: { ...session, status: 'waiting' },
+      approvals: [
+        {
+          ...approval,
+          id: 'a4',
+          tool: 'lsp',
+          effect: 'Rename `highestTide → peakTide` in 10 files',
+          why: 'No rule of yours allows changing this file.',
+          always: ['Allow changing files in this workspace until the session ends', 'Always allow changing files in `src/` of this workspace'],
+          canPreview: true,
+          card: {
+            card: 'diff',
+            title: 'Rename highestTide to peakTide',
+            diffs: Array.from({ length: 10 }, (_, index) => ({
+              path: index === 0 ? 'src/tides.ts' : `src/charts/chart-${index}.ts`,
+              oldText: index === 0 ? 'export function highestTide(tides: readonly Tide[]) {\n' : `import { highestTide } from '../tides.ts'\n\nexport const peak${index} = highestTide(day${index})\n`,
+              newText: index === 0 ? 'export function peakTide(tides: readonly Tide[]) {\n' : `import { peakTide } from '../tides.ts'\n\nexport const peak${index} = peakTide(day${index})\n`,
+              oldStart: index === 0 ? 4 : 1,
+              newStart: index === 0 ? 4 : 1,
+            })),
+          },
+        },
+      ],
+    }),
+  },
   'approval-edit': { state: withRows(turn(), { session: { ...session, status: 'waiting' }, approvals: [{ ...approval, editable: 'git push origin fix-date-test' }] }), press: ['Edit…'] },
   planning: { state: withRows(turn(), { composer: { ...composer, isPlanning: true } }) },
   'call-explained': (() => {

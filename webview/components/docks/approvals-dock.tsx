@@ -2,16 +2,18 @@ import { useComputed, useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { assertNever } from '../../../extension/base/assert-never.ts'
 import { markedCode, withoutMarks } from '../../../extension/base/marked-code.ts'
-import type { ToolCallView } from '../../../extension/protocol/cards.ts'
+import type { FileDiff, ToolCallView } from '../../../extension/protocol/cards.ts'
 import type { ApprovalView } from '../../../extension/protocol/view-state.ts'
-import { DiffCard } from '../../cards/diff-card.tsx'
+import { DiffCard, diffCounts } from '../../cards/diff-card.tsx'
 import { CardContents } from '../../cards/generic-card.tsx'
 import { BodyText } from '../../cards/body-text.tsx'
-import { t } from '../../l10n.ts'
+import { plural, t } from '../../l10n.ts'
+import { changedPaths } from '../../text/tool-line.ts'
 import { useApp } from '../app-context.ts'
 import { CodeText } from '../code-text.tsx'
 import { Icon } from '../icon.tsx'
 import { Menu, MenuAnchor } from '../menu.tsx'
+import { OutcomeText } from '../sentence.tsx'
 
 /** Everything that waits for a yes or no. One is open; the others are a line each, with a key. */
 export function ApprovalsDock() {
@@ -57,7 +59,7 @@ function Approval({ approval }: { readonly approval: ApprovalView }) {
   const isDenying = useSignal(false)
   const isChoosing = useSignal(false)
   const isEditing = useSignal(false)
-  const { id, effect, why, who, card, always, editable } = approval
+  const { id, effect, why, who, card, always, editable, canPreview = false } = approval
   return (
     <div class="approval" data-card={card?.card ?? 'generic'} data-tool={approval.tool}>
       <div class="approval-head">
@@ -66,7 +68,8 @@ function Approval({ approval }: { readonly approval: ApprovalView }) {
           <Effect text={effect} />
         </span>
       </div>
-      {card !== null && !isEditing.value && <Means card={card} />}
+      {canPreview && card?.card === 'diff' && <ChangesLine diffs={card.diffs} onReview={() => actions.previewApproval(id)} />}
+      {card !== null && !isEditing.value && <Means card={card} {...(canPreview && { onOpenFile: (path: string) => actions.previewApproval(id, path) })} />}
       {(why !== '' || who !== null) && (
         <div class="approval-why" dir="auto">
           {who !== null && `${t('For {0}.', who)} `}
@@ -127,8 +130,24 @@ function Effect({ text }: { readonly text: string }) {
   )
 }
 
+/** How much would change, and the way to see all of it in the editor before it is allowed. */
+function ChangesLine({ diffs, onReview }: { readonly diffs: readonly FileDiff[]; readonly onReview: () => void }) {
+  const { added, removed } = diffCounts(diffs)
+  return (
+    <div class="approval-changes">
+      <span>{plural(changedPaths(diffs).length, '{0} file', '{0} files')}</span>
+      {added > 0 && <OutcomeText outcome={{ text: `+${added}`, tone: 'added' }} />}
+      {removed > 0 && <OutcomeText outcome={{ text: `−${removed}`, tone: 'removed' }} />}
+      <button type="button" class="link" onClick={onReview}>
+        <Icon name="diff-multiple" />
+        {t('Review in editor')}
+      </button>
+    </div>
+  )
+}
+
 /** How it would be done: the command or the changes in full. */
-function Means({ card }: { readonly card: ToolCallView }) {
+function Means({ card, onOpenFile }: { readonly card: ToolCallView; readonly onOpenFile?: (path: string) => void }) {
   switch (card.card) {
     case 'terminal':
       return (
@@ -142,7 +161,7 @@ function Means({ card }: { readonly card: ToolCallView }) {
     case 'diff':
       return (
         <div class="means">
-          <DiffCard diffs={card.diffs} isAhead />
+          <DiffCard diffs={card.diffs} isAhead onOpenFile={onOpenFile} />
         </div>
       )
     case 'generic':
