@@ -9,6 +9,9 @@ import { ProblemLines } from './problem-lines.ts'
 import { JobError, type Job, type JobEnd, type JobNews, type JobPort, type JobSpec, type JobStatus, type JobTranscript, type JobWork, type RunningProgram } from './service.ts'
 import { TreeWatch } from './tree-watch.ts'
 
+/** Of one job, in which ports, problems and what it waits for are looked for. */
+const MAX_LINES_A_SECOND = 5_000
+
 /** What a record tells the book of jobs. */
 export interface JobRecordEvents {
   readonly onEnd: (record: JobRecord) => void
@@ -40,10 +43,13 @@ export class JobRecord {
   #end: JobEnd | undefined
   #finishedAt: number | undefined
   #waiters = 0
+  #second = 0
+  #linesRead = 0
   #pid: number | undefined
   #ports: readonly JobPort[] = []
   #waits: 'known' | 'likely' | undefined
   readonly #restartOf: string | undefined
+  readonly #clock: Clock
   readonly #work: JobWork
   readonly #startedAt: number
   readonly #settled: Promise<void>
@@ -63,6 +69,7 @@ export class JobRecord {
     this.#restartOf = restartOf
     this.#pattern = pattern
     this.#events = events
+    this.#clock = clock
     this.#startedAt = clock.now()
     // News may come before the work is at hand, so nothing here asks the work at once.
     let takesInput = false
@@ -224,12 +231,23 @@ export class JobRecord {
         if (!this.isLive) return
         this.#watch.noteOutput()
         this.#events.onOutput(text)
-        this.#readLines(this.#lines.push(text))
+        this.#readLines(this.#lines.push(text, this.#linesLeft()))
       },
     }
   }
 
+  /** How many lines may be looked at now: a flood must not keep the host busy. */
+  #linesLeft(): number {
+    const second = Math.floor(this.#clock.monotonicMs() / 1000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#linesRead = 0
+    }
+    return MAX_LINES_A_SECOND - this.#linesRead
+  }
+
   #readLines(lines: readonly string[]): void {
+    this.#linesRead += lines.length
     let hasNewProblems = false
     const found: JobPort[] = []
     for (const line of lines) {

@@ -32,39 +32,51 @@ export function compileLinePattern(source: string): LinePattern {
     throw bad(source, error instanceof Error ? error.message : String(error))
   }
   const states = new PatternReader(source, text, ignoresCase).states()
-  return { matches: (line) => run(states, line) }
+  return new StateRun(states)
 }
 
 /** Follows every way through the states at once; a match may begin at each character. */
-function run(states: readonly State[], line: string): boolean {
-  let current: number[] = []
-  for (let at = 0; at <= line.length; at += 1) {
-    const [before, after] = [line[at - 1] ?? '', line[at] ?? '']
-    const seen = new Set<number>()
-    const reached: number[] = []
-    for (const start of [...current, 0]) if (follow(states, start, before, after, seen, reached)) return true
-    if (after === '') return false
-    current = reached.flatMap((index) => {
-      const state = states[index]
-      return state?.kind === 'char' && state.accepts(after) ? [state.next] : []
-    })
-  }
-  return false
-}
+class StateRun implements LinePattern {
+  readonly #states: readonly State[]
+  /** At which position a state was reached last, so that it is followed once for each. */
+  readonly #reachedAt: Int32Array
+  readonly #open: number[] = []
 
-/** Collects the characters that can come next; true when a match ends here. */
-function follow(states: readonly State[], start: number, before: string, after: string, seen: Set<number>, reached: number[]): boolean {
-  const open = [start]
-  for (let index = open.pop(); index !== undefined; index = open.pop()) {
-    if (seen.has(index)) continue
-    seen.add(index)
-    const state = states[index]
-    if (state === undefined || state.kind === 'match') return true
-    if (state.kind === 'char') reached.push(index)
-    else if (state.kind === 'split') open.push(state.other, state.next)
-    else if (state.holds(before, after)) open.push(state.next)
+  constructor(states: readonly State[]) {
+    this.#states = states
+    this.#reachedAt = new Int32Array(states.length)
   }
-  return false
+
+  matches(line: string): boolean {
+    this.#reachedAt.fill(-1)
+    let starts: number[] = []
+    for (let at = 0; at <= line.length; at += 1) {
+      const [before, after] = [line[at - 1] ?? '', line[at] ?? '']
+      const next: number[] = []
+      starts.push(0)
+      for (const start of starts) if (this.#follow(start, at, { before, after, next })) return true
+      starts = next
+    }
+    return false
+  }
+
+  /** Collects where the next character leads; true when a match ends here. */
+  #follow(start: number, at: number, { before, after, next }: { readonly before: string; readonly after: string; readonly next: number[] }): boolean {
+    const open = this.#open
+    open.length = 0
+    open.push(start)
+    for (let index = open.pop(); index !== undefined; index = open.pop()) {
+      if (this.#reachedAt[index] === at) continue
+      this.#reachedAt[index] = at
+      const state = this.#states[index]
+      if (state === undefined || state.kind === 'match') return true
+      if (state.kind === 'split') open.push(state.other, state.next)
+      else if (state.kind === 'check') {
+        if (state.holds(before, after)) open.push(state.next)
+      } else if (after !== '' && state.accepts(after)) next.push(state.next)
+    }
+    return false
+  }
 }
 
 type Node =
@@ -134,9 +146,10 @@ class PatternReader {
     if (rest.startsWith('\\B')) return this.#took(2, { kind: 'check', holds: (before, after) => !atBoundary(before, after) })
     if (/^\\[1-9k]/.test(rest)) throw bad(this.#source, 'it refers back to a group')
     const token = /^(?:\[(?:\\.|[^\]\\])*\]|\\x[\da-f]{2}|\\u[\da-f]{4}|\\c[a-z]|\\.|.)/is.exec(rest)![0]
-    // One character at a time, so it cannot run away.
+    // One character at a time, so it cannot run away; most of them are looked up.
     const expression = new RegExp(`^(?:${token})$`, this.#flags)
-    return this.#took(token.length, { kind: 'char', accepts: (character) => expression.test(character) })
+    const ascii = Array.from({ length: 128 }, (_none, code) => expression.test(String.fromCharCode(code)))
+    return this.#took(token.length, { kind: 'char', accepts: (character) => ascii[character.charCodeAt(0)] ?? expression.test(character) })
   }
 
   #group(rest: string): Node {

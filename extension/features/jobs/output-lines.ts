@@ -7,22 +7,32 @@ const MAX_LINE_CHARS = 2_000
 export class OutputLines {
   #rest = ''
 
-  /** The lines that this text ends. */
-  push(text: string): readonly string[] {
-    const pieces = text.split('\n')
+  /** The first `maxLines` of the lines that this text ends; a flood is not worth more. */
+  push(text: string, maxLines: number): readonly string[] {
     const lines: string[] = []
-    pieces.forEach((piece, index) => {
-      if (this.#rest.length < MAX_LINE_CHARS) this.#rest += piece.slice(0, MAX_LINE_CHARS - this.#rest.length)
-      if (index === pieces.length - 1) return
-      lines.push(shown(this.#rest))
+    let from = 0
+    for (let end = text.indexOf('\n'); end !== -1 && lines.length < maxLines; end = text.indexOf('\n', from)) {
+      this.#keep(text.slice(from, end))
+      lines.push(this.unfinished)
       this.#rest = ''
-    })
+      from = end + 1
+    }
+    const lastEnd = text.lastIndexOf('\n') + 1
+    if (lastEnd > from) {
+      this.#rest = ''
+      from = lastEnd
+    }
+    this.#keep(text.slice(from))
     return lines
   }
 
   /** What stands after the last line break. */
   get unfinished(): string {
     return shown(this.#rest)
+  }
+
+  #keep(piece: string): void {
+    if (this.#rest.length < MAX_LINE_CHARS) this.#rest += piece.slice(0, MAX_LINE_CHARS - this.#rest.length)
   }
 }
 

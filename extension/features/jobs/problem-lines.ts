@@ -3,6 +3,8 @@ import type { JobProblem } from './service.ts'
 /** Of one job at a time; more are counted by nobody. */
 export const MAX_PROBLEMS = 1_000
 const MAX_MESSAGE_CHARS = 500
+/** A longer line is no message for people. */
+const MAX_PROBLEM_LINE_CHARS = 1_000
 
 /** A line that opens or closes a round of a program that watches files. Source: output of `tsc --watch`, webpack, vite, esbuild and rollup. */
 const roundStart = /File change detected\. Starting incremental compilation|Starting compilation in watch mode|^\s*(?:webpack\b.*\bcompiling|\[watch\] build started|rollup .*watch|change detected, rebuilding|build started\.\.\.)/i
@@ -28,6 +30,7 @@ export class ProblemLines {
 
   /** True when the problems are others now. */
   push(line: string): boolean {
+    if (line.length > MAX_PROBLEM_LINE_CHARS) return false
     if (roundStart.test(line)) {
       this.#isRoundOpen = true
       this.#file = null

@@ -73,7 +73,7 @@ export function createRunningCommands({ clock, onError }: { readonly clock: Cloc
           changes.emit()
         },
         output(text) {
-          lines.push(text)
+          lines.push(text, 0)
           watch.noteOutput()
         },
         end() {

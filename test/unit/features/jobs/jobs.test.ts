@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createKernel } from '../../../../extension/core/kernel/kernel.ts'
 import type { EventDraft } from '../../../../extension/core/log/event.ts'
+import { createJobs } from '../../../../extension/features/jobs/jobs.ts'
 import { jobsPlugin } from '../../../../extension/features/jobs/plugin.ts'
 import { endNotice, orphanNotice } from '../../../../extension/features/jobs/notices.ts'
 import type { JobEnd, JobSpec, JobWork } from '../../../../extension/features/jobs/service.ts'
@@ -103,6 +104,20 @@ describe('a job', () => {
     await settle()
     expect(jobs.all()[0]).toMatchObject({ status: 'failed', detail: 'lost' })
   })
+})
+
+it('keeps of ended jobs only as much output as memory has room for, the oldest that is not pinned goes first', async () => {
+  const silent = () => undefined
+  const jobs = createJobs({
+    clock: createManualClock(), logger: createRecordingLogger(), maxEndedBytes: 250,
+    onStart: silent, onProgram: silent, onEnd: silent, onRestart: silent, onWaits: silent, onMatch: silent,
+  })
+  for (let count = 1; count <= 4; count += 1) {
+    jobs.start({ kind: 'bash', label: 'x', run: () => ({ cancel: silent, done: Promise.resolve({ status: 'completed', output: 'x'.repeat(100) }) }) })
+    if (count === 1) jobs.pin('person', 'bash-1', true)
+    await settle()
+  }
+  expect(jobs.all().map(({ id }) => id)).toEqual(['bash-1', 'bash-4'])
 })
 
 describe('reading output', () => {
