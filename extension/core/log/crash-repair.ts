@@ -4,7 +4,12 @@ import type { Invariants, OpenTurn } from './invariants.ts'
 /** What closes everything that a crash left open at the end of a log; nothing when nothing is. */
 export function repairs(invariants: Invariants, freshId: () => string): readonly EventDraft[] {
   const { openTurn } = invariants
-  return [...commandRepair(invariants), ...(openTurn === null ? [] : crashRepair(openTurn, freshId))]
+  return [...commandRepair(invariants), ...approvalRepair(invariants), ...(openTurn === null ? [] : crashRepair(openTurn, freshId))]
+}
+
+/** The question to the person went with the window that showed it; no answer means no. */
+function approvalRepair(invariants: Invariants): readonly EventDraft[] {
+  return invariants.openPairs('approval').flatMap(([id]): readonly EventDraft[] => (typeof id === 'string' ? [{ type: 'approval/decided', data: { id, outcome: 'cancelled' } }] : []))
 }
 
 /** The failed end of every command that was still running. Source: runtime specification 11.8, 23. */
@@ -25,7 +30,9 @@ export function crashRepair(open: OpenTurn, freshId: () => string): readonly Eve
   const end: EventDraft = { type: 'turn/end', data: { turn, reason: { kind: 'interrupted' } } }
   if (step === null) return [end]
   const place = { turn, step: step.step }
-  const results = step.unanswered.flatMap(({ isStarted, callId, name, arguments: args }): readonly EventDraft[] => {
+  const results = step.unanswered.flatMap(({ isStarted, isWaiting, callId, name, arguments: args }): readonly EventDraft[] => {
+    // The log is flushed before a call begins, so one that still waited for its answer had no effect.
+    const mayHaveRun = isStarted && isWaiting !== true
     const result: EventDraft<'tool/result'> = {
       type: 'tool/result',
       surfaceOp: 'append',
@@ -35,9 +42,9 @@ export function crashRepair(open: OpenTurn, freshId: () => string): readonly Eve
           id: freshId(),
           role: 'tool',
           source: { kind: 'tool', callId },
-          content: [{ type: 'tool-result', callId, isError: true, content: [{ type: 'text', text: isStarted ? outcomeUnknown : notStarted }] }],
+          content: [{ type: 'tool-result', callId, isError: true, content: [{ type: 'text', text: mayHaveRun ? outcomeUnknown : isWaiting === true ? neverAllowed : notStarted }] }],
         },
-        error: { name: 'ToolError', code: isStarted ? 'TOOL_OUTCOME_UNKNOWN' : 'TOOL_NOT_STARTED' },
+        error: { name: 'ToolError', code: mayHaveRun ? 'TOOL_OUTCOME_UNKNOWN' : 'TOOL_NOT_STARTED' },
       },
     }
     return isStarted ? [result] : [{ type: 'tool/call', data: { ...place, callId, name, arguments: args } }, result]
@@ -47,5 +54,6 @@ export function crashRepair(open: OpenTurn, freshId: () => string): readonly Eve
 
 const commandCut = 'This command was cut off before it ended. Run it again if it is still wanted.'
 const notStarted = 'Error: The application stopped before this call started. It had no effect; call it again if it is still wanted.'
+const neverAllowed = 'Error: The application stopped while this call waited for the person to allow it. It had no effect; call it again if it is still wanted.'
 const outcomeUnknown =
   'Error: The application stopped while this call ran. It may have had its effect, in whole or in part. Look before you call it again.'

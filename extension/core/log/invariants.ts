@@ -24,8 +24,8 @@ export interface OpenTurn {
 }
 export interface OpenStep {
   readonly step: number
-  /** Calls of the step that have no result, in model order; `isStarted` says whether a `tool/call` was logged. */
-  readonly unanswered: readonly { readonly callId: string; readonly name: string; readonly arguments: string; readonly isStarted: boolean }[]
+  /** Calls of the step that have no result, in model order; `isStarted` says whether a `tool/call` was logged, `isWaiting` that nobody had allowed it yet. */
+  readonly unanswered: readonly { readonly callId: string; readonly name: string; readonly arguments: string; readonly isStarted: boolean; readonly isWaiting?: true }[]
 }
 
 /**
@@ -39,6 +39,8 @@ export class Invariants {
   readonly #openPairs = new Map<string, EventPair>()
   /** Calls of the open step: from the assistant's message, and as they were started. */
   readonly #calls = new Map<string, Call>()
+  /** Calls that wait for the person, by approval. */
+  readonly #waiting = new Map<string, string>()
   #lastTurn = 0
   #isTurnOpen = false
   #lastStep = 0
@@ -53,7 +55,8 @@ export class Invariants {
   get openTurn(): OpenTurn | null {
     if (!this.#isTurnOpen) return null
     if (!this.#isStepOpen) return { turn: this.#lastTurn, step: null }
-    const unanswered = [...this.#calls.values()].filter(({ isAnswered }) => !isAnswered).map(({ isAnswered: _, ...call }) => call)
+    const waiting = new Set(this.#waiting.values())
+    const unanswered = [...this.#calls.values()].filter(({ isAnswered }) => !isAnswered).map(({ isAnswered: _, ...call }) => ({ ...call, ...(waiting.has(call.callId) && { isWaiting: true as const }) }))
     return { turn: this.#lastTurn, step: { step: this.#lastStep, unanswered } }
   }
 
@@ -97,6 +100,12 @@ export class Invariants {
       }
       case 'tool/result':
         if (event.surfaceOp === 'append') this.#answer(event.data.message.content[0].callId)
+        break
+      case 'approval/asked':
+        if (event.data.callId !== undefined) this.#waiting.set(event.data.id, event.data.callId)
+        break
+      case 'approval/decided':
+        this.#waiting.delete(event.data.id)
         break
       case 'session/end-seed':
         for (const [key, pair] of this.#openPairs) if (pair.isAlone === true) this.#openPairs.delete(key)

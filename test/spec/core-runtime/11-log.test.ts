@@ -271,6 +271,14 @@ describe('11.7 crash repair', () => {
     expect(added.slice(0, -1).every(({ time }) => time === at)).toBe(true)
     expect(added.find(({ type }) => type === 'turn/end')).toMatchObject({ data: { reason: { kind: 'interrupted' } } })
   })
+  it('of a call that waited for the person says that it had no effect, and closes the question as cancelled', async () => {
+    const { disk, session } = await fresh([...inStep, prompt('x'), answer(1, 1, 'look', ['a', 'b']), call(1, 1, 'a'), call(1, 1, 'b'), { type: 'approval/asked', data: { id: 'q', toolName: 'look', callId: 'a' } }, { type: 'approval/asked', data: { id: 'r', toolName: 'look', callId: 'b' } }, { type: 'approval/decided', data: { id: 'r', outcome: 'allowed-once' } }])
+    await session.flush()
+    for (const log of disk.logs.values()) log.lease = null
+    const added = (await reopened(disk)).events(9)
+    expect(added.flatMap((event) => (event.type === 'approval/decided' ? [event.data] : event.type === 'tool/result' ? [event.data.error?.code] : []))).toEqual([{ id: 'q', outcome: 'cancelled' }, 'TOOL_NOT_STARTED', 'TOOL_OUTCOME_UNKNOWN'])
+    expect(JSON.stringify(added)).toContain('waited for the person to allow it. It had no effect')
+  })
   it('is durable at once and happens once', async () => {
     const { disk, session } = await fresh(inStep)
     await session.flush()
@@ -354,7 +362,7 @@ const rows: readonly EventRow[] = [
   { draft: { type: 'agent-preset/selected', data: { agentPreset: 'ask' } }, writers: 'core/loop/agents' },
   { draft: { type: 'agent/configured', ignorable: true, data: { provider: 'p', model: 'm', maxTokens: 9, reasoningEffort: 'low' } }, writers: 'core/loop/agents' },
   { draft: { type: 'approval/asked', data: { id: 'a', toolName: 'shell', callId: 'c', reason: 'why' } }, writers: 'core/policy/approvals' },
-  { draft: { type: 'approval/decided', data: { id: 'a', outcome: 'allowed-once', rule: 'r', note: 'n' } }, before: [{ type: 'approval/asked', data: { id: 'a', toolName: 'shell' } }], writers: 'core/policy/approvals' },
+  { draft: { type: 'approval/decided', data: { id: 'a', outcome: 'allowed-once', rule: 'r', note: 'n' } }, before: [{ type: 'approval/asked', data: { id: 'a', toolName: 'shell' } }], writers: 'core/log/crash-repair core/policy/approvals' },
   { draft: { type: 'approval/policy', data: { policy: 'never', source: 'delegation' } }, writers: 'core/policy/permissions-service core/session/archive/plugin' },
   { draft: { type: 'sandbox/mode', data: { mode: 'read-only', source: 'delegation' } }, writers: 'core/policy/permissions-service core/session/archive/plugin' },
   { draft: { type: 'permission/preset', data: { preset: 'ask' } }, writers: 'core/policy/permissions-service core/session/archive/plugin' },
