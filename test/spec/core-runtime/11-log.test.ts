@@ -276,7 +276,7 @@ describe('11.7 crash repair', () => {
     await session.flush()
     for (const log of disk.logs.values()) log.lease = null
     const added = (await reopened(disk)).events(9)
-    expect(added.flatMap((event) => (event.type === 'approval/decided' ? [event.data] : event.type === 'tool/result' ? [event.data.error?.code] : []))).toEqual([{ id: 'q', outcome: 'cancelled' }, 'TOOL_NOT_STARTED', 'TOOL_OUTCOME_UNKNOWN'])
+    expect(added.flatMap((event) => (event.type === 'approval/decided' ? [`${event.data.id} ${event.data.outcome}`] : event.type === 'tool/result' ? [event.data.error?.code ?? ''] : []))).toEqual(['q cancelled', 'TOOL_NOT_STARTED', 'TOOL_OUTCOME_UNKNOWN'])
     expect(JSON.stringify(added)).toContain('waited for the person to allow it. It had no effect')
   })
   it('is durable at once and happens once', async () => {

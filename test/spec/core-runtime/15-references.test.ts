@@ -370,6 +370,15 @@ describe('another session', () => {
     expect(await candidates('session:blue')).toHaveLength(1)
     expect(JSON.stringify(offered)).not.toContain(agent.id)
   })
+  it('of more than 50 the newest 50 are offered, and of those that fit what was typed 20', async () => {
+    const { ctx, folder, inserts } = await start()
+    const ids = Array.from({ length: 55 }, (_, n) => `${String(n).padStart(8, '0')}-session`)
+    for (const id of ids) {
+      const session = await ctx.sessions.create({ cwd: folder, id })
+      session.append({ type: 'session/title', data: { title: `about dates ${id}`, messageSeqs: [], source: { kind: 'user' } } })
+    }
+    expect([(await inserts('session:')).length, (await inserts('session:dates')).length]).toEqual([50, 20])
+  })
 })
 
 describe('a reference that cannot be looked up', () => {

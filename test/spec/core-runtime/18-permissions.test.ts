@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { Capabilities } from '../../../extension/compose.ts'
 import type { SessionEvent } from '../../../extension/core/log/event.ts'
 import type { ApprovalAnswer, ApprovalRequest } from '../../../extension/core/policy/approval.ts'
 import type { Agent } from '../../../extension/core/session/agent.ts'
@@ -20,8 +21,8 @@ afterEach(async () => {
 })
 
 /** An agent whose model makes the calls it is told to, and a person who answers. */
-async function start(settings: SettingValues = {}) {
-  const whole = await wholeApplication({ settings: { 'model.provider': 'scripted', 'model.name': 'm1', ...settings } })
+async function start(settings: SettingValues = {}, alter: (world: Capabilities) => Capabilities = (world) => world) {
+  const whole = await wholeApplication({ settings: { 'model.provider': 'scripted', 'model.name': 'm1', ...settings }, alter })
   application = whole
   const adapter = createScriptedAdapter()
   whole.ctx.models.register(adapter)
@@ -83,6 +84,23 @@ describe('modes', () => {
     const { result } = await start({ 'permissions.defaultPreset': 'danger-full-access' })
     expect((await result('bash', { command: 'touch a && echo ok', description: 'x' })).isError).toBe(false)
     expect((await result('read', { file_path: '.env' })).policy?.by).toBe('secret')
+  })
+  it('of a session is what its last event says', async () => {
+    const { agent, ctx, result } = await start()
+    for (const mode of ['danger-full-access', 'read-only'] as const) agent.session.append({ type: 'sandbox/mode', data: { mode } })
+    expect([ctx.permissions.modeOf(agent.id), (await result(...write('a.txt'))).policy?.by]).toEqual(['read-only', 'mode'])
+  })
+  it('a folder that is not trusted forces reading, and nobody is asked, whatever the session had', async () => {
+    let isTrusted = true
+    const { agent, ctx, result, answer, asked, command, folder } = await start({ 'permissions.defaultPreset': 'danger-full-access' }, (world) => ({ ...world, workspace: { ...world.workspace, isTrusted: () => isTrusted } }))
+    answer(() => ({ outcome: 'allowed-once' }))
+    isTrusted = false
+    expect([ctx.permissions.modeOf(agent.id), (await result(...write('a.txt'))).isError, (await result('bash', { command: 'ls', description: 'x' })).isError, asked]).toEqual(['read-only', true, true, []])
+    expect((await result('read', { file_path: '/etc/hostname' })).isError).toBe(true)
+    expect((await command('/permission workspace-write')).text).toContain('not trusted')
+    await expect(readFile(join(folder, 'a.txt'))).rejects.toThrow('ENOENT')
+    isTrusted = true
+    expect(ctx.permissions.modeOf(agent.id)).toBe('danger-full-access')
   })
   it('without confinement there are no fields to ask for more, and a call that sends them is refused', async () => {
     const { result, ctx } = await start({ 'permissions.defaultPreset': 'danger-full-access' })
@@ -271,6 +289,16 @@ describe('presets', () => {
     again.ctx.models.register(createScriptedAdapter())
     const reopened = await again.ctx.agents.resume(id)
     expect([again.ctx.permissions.modeOf(id), reopened.session.events().filter(({ type }) => type === 'permission/preset').length]).toEqual(['read-only', 2])
+  })
+  it('a session that says only a part of it gets the missing facts when it is opened, and keeps what it says', async () => {
+    const { ctx, folder, facts } = await start()
+    const session = await ctx.sessions.create({ cwd: folder, id: 'old' })
+    session.append({ type: 'turn/start', data: { turn: 1 } })
+    session.append({ type: 'turn/end', data: { turn: 1, reason: { kind: 'completed' } } })
+    session.append({ type: 'sandbox/mode', data: { mode: 'read-only' } })
+    await session.close()
+    const opened = await ctx.agents.resume('old')
+    expect(facts(opened)).toEqual(['sandbox/mode read-only', 'permission/preset read-only', 'approval/policy ask'])
   })
   it('/permission reports, and asks for a word of consent before full access', async () => {
     const { command, ctx, agent } = await start()

@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { access, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SessionEvent } from '../../../extension/core/log/event.ts'
@@ -120,6 +120,11 @@ describe('repeat reminder', () => {
     const { turn } = await start()
     expect(reminders(await turn(...Array.from({ length: 3 }, () => ['read', { file_path: '.env' }] as const))).length).toBe(1)
   })
+  it('counts calls that were refused for their arguments, and those of a tool that is not there', async () => {
+    const { turn } = await start()
+    expect(reminders(await turn(...Array.from({ length: 3 }, () => ['read', { file_path: 7 }] as const))).length).toBe(1)
+    expect(reminders(await turn(...Array.from({ length: 3 }, () => ['reed', {}] as const))).length).toBe(1)
+  })
   it('lets tools that are made to be asked again pass as if they were not there', async () => {
     const { turn } = await start()
     expect([reminders(await turn(...Array.from({ length: 4 }, () => ['job_list', {}] as const))).length, reminders(await turn(...same(2), ['job_list', {}], ...same(1))).length]).toEqual([0, 1])
@@ -151,16 +156,37 @@ describe('read before edit', () => {
     const { result, path } = await begin()
     expect([await result('edit', edit), await readFile(path, 'utf8')]).toEqual([{ isError: true, code: 'FS_NOT_OBSERVED', text: expect.stringContaining('Read it first') }, 'one'])
   })
+  it('ours: what was read is known over a restart, and by its content, not its time', async () => {
+    const { result, agent, whole, adapter, path } = await begin()
+    await result('read', { file_path: 'a.txt' })
+    const again = await whole.restart()
+    again.ctx.models.register(adapter)
+    const reopened = await again.ctx.agents.resume(agent.id)
+    await utimes(path, new Date(), new Date(Date.now() + 60_000))
+    adapter.play(callTools({ id: 'again', name: 'edit', args: edit }), sayText('Done.'))
+    reopened.followup({ id: 'again', role: 'user', content: [{ type: 'text', text: 'go' }], source: { kind: 'user' } })
+    await reopened.whenIdle()
+    expect(await readFile(path, 'utf8')).toBe('two')
+  })
+  it('each session for itself: what another one read is unseen here', async () => {
+    const { ctx, result, adapter, folder, path } = await begin()
+    await result('read', { file_path: 'a.txt' })
+    const other = await ctx.agents.create({ cwd: folder })
+    adapter.play(callTools({ id: 'other', name: 'edit', args: edit }), sayText('Done.'))
+    other.followup({ id: 'other', role: 'user', content: [{ type: 'text', text: 'go' }], source: { kind: 'user' } })
+    await other.whenIdle()
+    expect([resultsIn(other.session.events())[0]?.code, await readFile(path, 'utf8')]).toEqual(['FS_NOT_OBSERVED', 'one'])
+  })
   it('a file seen to be absent is not found', async () => {
     const { result } = await begin(null)
     await result('read', { file_path: 'a.txt' })
     expect((await result('edit', edit)).code).toBe('FS_NOT_FOUND')
   })
-  it('a file that changed since is stale, for edit and for write', async () => {
+  it.each([['edit', edit], ['write', write]] as const)('a file that changed since is stale for %s', async (name, args) => {
     const { result, path } = await begin()
     await result('read', { file_path: 'a.txt' })
     await writeFile(path, 'one, by someone else')
-    expect([(await result('edit', edit)).code, (await result('write', write)).code, await readFile(path, 'utf8')]).toEqual(['FS_STALE_VERSION', 'FS_STALE_VERSION', 'one, by someone else'])
+    expect([(await result(name, args)).code, await readFile(path, 'utf8')]).toEqual(['FS_STALE_VERSION', 'one, by someone else'])
   })
   it('a read file is edited, and again without another read', async () => {
     const { result, path } = await begin()
@@ -214,6 +240,19 @@ describe('spill', () => {
     const { result } = await start({ ...cap, 'permissions.defaultPreset': 'read-only' })
     const { text } = await result('bash', { command: 'seq 1 2000', description: 'x' })
     expect((await result('read', { file_path: pathIn(text), offset: 1_000, limit: 1 })).isError).toBe(false)
+  })
+  it('is on at 50 000 bytes', async () => {
+    const { result } = await start()
+    const say = (bytes: number) => ({ command: `head -c ${bytes} /dev/zero | tr '\\0' x`, description: 'x' })
+    expect([pathIn((await result('bash', say(50_000))).text), pathIn((await result('bash', say(50_001))).text) !== '']).toEqual(['', true])
+  })
+  it('goes with its session', async () => {
+    const { result, agent, ctx } = await start(cap)
+    const path = pathIn((await result('bash', many)).text)
+    await access(path)
+    await agent.dispose()
+    await ctx.sessions.remove(agent.id)
+    await expect(access(path)).rejects.toThrow('ENOENT')
   })
   it('leaves what read gives alone, and everything when it is off', async () => {
     const long = 'x '.repeat(4_000)
