@@ -20,6 +20,7 @@ import { EditorFileSystem } from './platform/vscode/editor-file-system.ts'
 import { createVscodeModels } from './platform/vscode/editor-models.ts'
 import { VscodeEditorFacts } from './platform/vscode/editor-facts.ts'
 import { VscodeEditor } from './platform/vscode/editor.ts'
+import { VscodeProblemMarks } from './platform/vscode/problem-marks.ts'
 import { vscodeLanguages } from './platform/vscode/languages.ts'
 import { vscodeLocalization as l10n } from './platform/vscode/localization.ts'
 import { createVscodeMemento } from './platform/vscode/memento.ts'
@@ -32,6 +33,7 @@ import { createVscodeWorkspace } from './platform/vscode/workspace.ts'
 import type { ChatController } from './host/chat-controller.ts'
 import type { ChatCapabilities } from './host/chat-services.ts'
 import type { ChatViews } from './platform/vscode/chat-views.ts'
+import type { EditorTree } from './platform/vscode/editor-tree.ts'
 import type { KeptFiles } from './platform/vscode/kept-files.ts'
 import type { Http } from './capabilities/http.ts'
 import type { Logger } from './capabilities/logger.ts'
@@ -48,12 +50,13 @@ export interface RunningEditor {
 /** What is there since the extension was activated. */
 export interface EarlyParts {
   readonly views: ChatViews
+  readonly jobTree: EditorTree
   readonly kept: KeptFiles
   readonly logger: Logger
 }
 
 /** Compose the application over the editor: the second half of its root, loaded with the first page or command. */
-export async function runEditor(context: vscode.ExtensionContext, { views, kept, logger }: EarlyParts): Promise<RunningEditor> {
+export async function runEditor(context: vscode.ExtensionContext, { views, jobTree, kept, logger }: EarlyParts): Promise<RunningEditor> {
   const root = vscode.Uri.joinPath(context.globalStorageUri, 'sessions').fsPath
   const clock = createNodeClock()
   const workspace = createVscodeWorkspace({ readBranch: readGitBranch })
@@ -66,6 +69,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, kept,
   const settings = createVscodeSettingsSource()
   const editor = new VscodeEditor({ files, kept, views, l10n, statusCommand: 'bosun.showMenu' })
   const editorFacts = new VscodeEditorFacts()
+  const problemMarks = new VscodeProblemMarks()
   // The editor puts its proxy and the system's certificates into the global function.
   const http: Http = { fetch: (input, init) => fetch(input, init) }
   const application = compose({
@@ -101,12 +105,15 @@ export async function runEditor(context: vscode.ExtensionContext, { views, kept,
     blobs,
     clock,
     editor,
+    jobTree,
     l10n,
     logger,
     machine,
     memento: createVscodeMemento(context.workspaceState),
+    problemMarks,
     secrets,
     settings,
+    terminalViews: vscodeTerminalViews,
     workspace,
   }
   const dispose = async () => {
@@ -115,6 +122,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, kept,
     files.dispose()
     workspace.dispose()
     editorFacts.dispose()
+    problemMarks.dispose()
     editor.dispose()
   }
   try {

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode'
 import { commandSpecs, type CommandTarget } from './host/command-specs.ts'
 import { ChatViews } from './platform/vscode/chat-views.ts'
+import { EditorTree } from './platform/vscode/editor-tree.ts'
 import { KeptFiles } from './platform/vscode/kept-files.ts'
 import { createVscodeLogger } from './platform/vscode/logger.ts'
 import type { RunningEditor } from './editor-root.ts'
@@ -15,6 +16,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const output = vscode.window.createOutputChannel('Bosun', { log: true })
   const logger = createVscodeLogger(output)
   const kept = new KeptFiles(async (name) => (await start()).chat.redraw(name))
+  const jobTree = new EditorTree('bosun.jobs')
   let running: Promise<RunningEditor> | null = null
   const onError = (error: unknown) => {
     logger.error('Bosun could not start.', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
@@ -22,7 +24,7 @@ export function activate(context: vscode.ExtensionContext): void {
   }
   const start = (): Promise<RunningEditor> => {
     // A bundle of its own, so that the editor does not even read it before it is used.
-    running ??= import('./editor-root.ts').then(({ runEditor }) => runEditor(context, { views, kept, logger }))
+    running ??= import('./editor-root.ts').then(({ runEditor }) => runEditor(context, { views, jobTree, kept, logger }))
     running.catch(() => {
       // The next page or command tries again.
       running = null
@@ -37,6 +39,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const execute = async (target: CommandTarget, args: readonly unknown[]) => {
     try {
       if ('chat' in target) await (await start()).chat.run(target.chat, pathsOf(args))
+      else if ('job' in target) await (await start()).chat.runJob(target.job, nodeOf(args[0]))
       else if (target.page === 'show') await views.show()
       else if (target.page === 'open-in-editor') views.openInEditor()
       else output.show()
@@ -46,6 +49,7 @@ export function activate(context: vscode.ExtensionContext): void {
   }
   context.subscriptions.push(
     output,
+    jobTree,
     kept.register(),
     views.register(),
     ...commandSpecs.map(({ id, target }) => vscode.commands.registerCommand(`bosun.${id}`, (...args: unknown[]) => execute(target, args))),
@@ -68,6 +72,9 @@ function pathsOf(args: readonly unknown[]): readonly string[] {
   })
   return uris.map((uri) => (uri.scheme === 'file' ? uri.fsPath : uri.toString()))
 }
+
+/** The row of a tree that a menu was opened on; null from the palette. */
+const nodeOf = (arg: unknown): string | null => (arg !== null && typeof arg === 'object' && 'id' in arg && typeof arg.id === 'string' ? arg.id : null)
 
 /** Waits until every turn is closed and every line of the logs is on the disk, as long as the editor gives time for it. */
 export async function deactivate(): Promise<void> {

@@ -24,6 +24,12 @@ export interface Editor {
   /** A native open dialog for one file, read whole. Null when the person backed out. Errors: `Error` when it is larger than `maxBytes`, or cannot be read. */
   chooseFile(options: { readonly title: string; readonly kind: FileKind; readonly maxBytes: number }): Promise<{ readonly name: string; readonly bytes: Uint8Array } | null>
   openExternal(url: string): Promise<void>
+  /** The address under which a browser of the person reaches `url` of this machine; where they are apart, a port is forwarded for it. */
+  externalAddress(url: string): Promise<string>
+  /** The editor's list of problems. */
+  showProblems(): Promise<void>
+  /** A name that conditions of the manifest's menus may ask for, with the product prefix. */
+  setCondition(name: string, isTrue: boolean): void
   copy(text: string): Promise<void>
   /** A native pick list. Resolves to the chosen id or null. */
   pick(options: { readonly title: string; readonly placeholder?: string; readonly items: readonly PickItem[] }): Promise<string | null>

@@ -10,6 +10,8 @@ export interface TerminalViews {
 
 export interface ShownTerminal {
   readonly name: string
+  /** A codicon; absent: the agent's. */
+  readonly icon?: string
   /** Keys of the person, as a terminal sends them. */
   onInput(text: string): void
   /** The person's view has another size. */
@@ -21,6 +23,8 @@ export interface ShownTerminal {
 export interface TerminalViewHandle {
   /** Raw output. */
   write(bytes: Uint8Array): void
+  /** Bring it before the person, who asked for it. */
+  reveal(): void
   /** The program ended; what it showed stays to be read. */
   end(exitCode: number | null): void
   dispose(): void

@@ -152,6 +152,7 @@ export class ChatCommands {
     const { editor, l10n } = this.#chat.world
     const { t } = l10n
     const waiting = this.#chat.services.approvals.pending().length
+    const jobs = this.#rooms.jobs.liveCount()
     const picked = await editor.pick({
       title: t('Bosun'),
       items: [
@@ -159,12 +160,14 @@ export class ChatCommands {
         ...(this.#chat.shown?.agent?.status === 'running' ? [{ id: 'stop', label: t('Stop') }] : []),
         { id: 'new-session', label: t('New session') },
         ...(waiting > 0 ? [{ id: 'approvals', label: t('Approvals ({count})', { count: waiting }) }] : []),
+        { id: 'jobs', label: jobs === 0 ? t('Jobs') : t('Jobs ({count} running)', { count: jobs }) },
         { id: 'open-session', label: t('Sessions…') },
         { id: 'choose-model', label: t('Choose a model…') },
         { id: 'check-connection', label: t('Check the connection') },
       ],
     })
     if (picked === 'chat') await editor.showChat()
+    else if (picked === 'jobs') await this.#rooms.jobs.focus()
     else if (picked !== null) await this.run(picked as ChatCommand)
   }
 }

@@ -7,6 +7,7 @@ import type { ChatCapabilities, ChatServices } from './chat-services.ts'
 import type { ChatState } from './chat-state.ts'
 import type { Completions } from './completions.ts'
 import { tasksView } from './docks.ts'
+import type { JobCommand } from './job-commands.ts'
 import type { SessionActions } from './session-actions.ts'
 import type { ViewChannel } from './view-channel.ts'
 import { createViewFeed } from './view-feed.ts'
@@ -53,7 +54,7 @@ export class ChatController {
     const { approvals, hooks, permissions, plan, projections, questions, settings } = this.#chat.services
     const { secrets, workspace } = this.#chat.world
     const { model, refresh } = this.#chat
-    const { composer, configuration, list, modes, opening, waiting } = this.#rooms
+    const { composer, configuration, jobs, list, modes, opening, waiting } = this.#rooms
     this.#undos.push(
       approvals.attach(),
       questions.attach(),
@@ -63,9 +64,13 @@ export class ChatController {
       plan.onDidChange(() => composer.refresh()),
       projections.onDidChange(({ sessionId, key, value }) => {
         if (key === 'todos' && sessionId === this.#chat.shown?.session.id) model.set('tasks', tasksView(value))
-        if (key === 'title') refresh.listSoon()
+        if (key === 'title') {
+          refresh.listSoon()
+          jobs.refresh()
+        }
       }),
       settings.onDidChange(() => composer.settingsChanged()),
+      jobs.attach(),
       secrets.onDidChange(() => composer.refresh()),
       hooks.onDidChange((_cwd, held) => configuration.hooksWait(held.reduce((sum, entry) => sum + entry.hooks.length, 0))),
       workspace.onDidChangeTrust(() => composer.trustChanged()),
@@ -112,6 +117,7 @@ export class ChatController {
       if (event.type === 'agent/inbox/spliced') queueMicrotask(() => this.#chat.refresh.queue())
       if (event.type === 'agent-preset/selected' || event.type === 'command/done') this.#chat.refresh.composer()
     }
+    if (event.type === 'tool/result') this.#rooms.jobs.noteResult(event.data.message.content[0].callId)
     if (event.type === 'turn/end') this.#rooms.turnEnds.note(session, event)
     if (event.type === 'turn/start' || event.type === 'turn/end' || event.type === 'session/title') this.#chat.refresh.listSoon()
   }
@@ -143,6 +149,7 @@ export class ChatController {
   }
 
   noteProgress(sessionId: string, callId: string, text: string): void {
+    this.#rooms.jobs.notePart(callId, text)
     this.#chat.transcripts.progress(sessionId, callId, text)
   }
 
@@ -172,6 +179,15 @@ export class ChatController {
   async run(command: ChatCommand, paths: readonly string[] = []): Promise<void> {
     try {
       await this.#commands.run(command, paths)
+    } catch (error) {
+      this.#chat.tellFailure(error)
+    }
+  }
+
+  /** A command on background jobs; `nodeId`: the row of the tree that its menu was opened on. */
+  async runJob(command: JobCommand, nodeId: string | null): Promise<void> {
+    try {
+      await this.#rooms.jobs.run(command, nodeId)
     } catch (error) {
       this.#chat.tellFailure(error)
     }

@@ -8,6 +8,7 @@ import { ComposerAttachments } from './composer-attachments.ts'
 import { ComposerState } from './composer-state.ts'
 import { tasksView } from './docks.ts'
 import { DraftAttachments } from './draft-attachments.ts'
+import { JobRoom } from './job-room.ts'
 import { KeptPages } from './kept-pages.ts'
 import { ModeChoices } from './mode-choices.ts'
 import { ModelSettings } from './model-settings.ts'
@@ -40,6 +41,7 @@ export class ChatRooms {
   readonly list: SessionList
   readonly sending: Sending
   readonly actions: SessionActions
+  readonly jobs: JobRoom
 
   constructor(world: ChatCapabilities, services: ChatServices) {
     const { blobs, clock, editor, l10n, machine, memento } = world
@@ -86,6 +88,7 @@ export class ChatRooms {
     this.opening = new SessionOpening({ chat, head: this.head, models: this.models })
     this.list = new SessionList(chat, this.opening)
     this.sending = new Sending({ chat, models: this.models, opening: this.opening, attachments: this.attachments })
+    this.jobs = new JobRoom(chat)
     this.actions = new SessionActions({
       capabilities: world,
       services,
@@ -117,6 +120,7 @@ export class ChatRooms {
     this.head.refresh()
     this.head.refreshQueue()
     this.waiting.refresh()
+    this.jobs.refresh()
     this.composer.refresh()
   }
 }

@@ -6,8 +6,11 @@ import type { Localization } from '../capabilities/localization.ts'
 import type { Logger } from '../capabilities/logger.ts'
 import type { Machine } from '../capabilities/machine.ts'
 import type { Memento } from '../capabilities/memento.ts'
+import type { ProblemMarks } from '../capabilities/problem-marks.ts'
 import type { Secrets } from '../capabilities/secrets.ts'
 import type { SettingsSource } from '../capabilities/settings-source.ts'
+import type { TerminalViews } from '../capabilities/terminal-view.ts'
+import type { TreeView } from '../capabilities/tree-view.ts'
 import type { Workspace } from '../capabilities/workspace.ts'
 import type { Services } from '../core/kernel/plugin.ts'
 import type {} from '../core/commands/command.ts'
@@ -29,6 +32,7 @@ import type {} from '../core/tools/service.ts'
 import type {} from '../features/hooks/events.ts'
 import type {} from '../features/hooks/service.ts'
 import type {} from '../features/instructions/service.ts'
+import type {} from '../features/jobs/service.ts'
 import type {} from '../features/plan/service.ts'
 import type {} from '../features/questions/service.ts'
 import type {} from '../features/references/service.ts'
@@ -41,12 +45,15 @@ export interface ChatCapabilities {
   readonly blobs: Pick<BlobStore, 'getBeforeImage' | 'putAttachment' | 'getAttachment' | 'keepAttachments'>
   readonly clock: Clock
   readonly editor: Editor
+  readonly jobTree: TreeView
   readonly l10n: Localization
   readonly logger: Logger
   readonly machine: Pick<Machine, 'randomId'>
   readonly memento: Memento
+  readonly problemMarks: ProblemMarks
   readonly secrets: Secrets
   readonly settings: SettingsSource
+  readonly terminalViews: TerminalViews
   readonly workspace: Workspace
 }
 
@@ -60,6 +67,7 @@ export const chatServices = [
   'eventTypes',
   'hooks',
   'instructions',
+  'jobs',
   'modelRoutes',
   'modelProblems',
   'models',

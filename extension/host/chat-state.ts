@@ -86,6 +86,7 @@ export class ChatState {
         sessions: [],
         notices: [],
         rules: null,
+        commands: [],
         isTrusted: workspace.isTrusted(),
       },
       onError,

@@ -1,9 +1,10 @@
 import type { ChatCommand } from './chat-commands.ts'
+import type { JobCommand } from './job-commands.ts'
 
-/** What a command of the palette does: something of the chat's controller, or of its pages. */
-export type CommandTarget = { readonly chat: ChatCommand } | { readonly page: 'show' | 'open-in-editor' | 'show-log' }
+/** What a command of the palette does: something of the chat's controller, of background jobs, or of the pages. */
+export type CommandTarget = { readonly chat: ChatCommand } | { readonly job: JobCommand } | { readonly page: 'show' | 'open-in-editor' | 'show-log' }
 
-export type MenuPlace = 'editor/context' | 'explorer/context' | 'editor/title/context' | 'scm/resourceState/context' | 'terminal/context'
+export type MenuPlace = 'view/title' | 'view/item/context' | 'editor/context' | 'explorer/context' | 'editor/title/context' | 'scm/resourceState/context' | 'terminal/context'
 
 export interface CommandSpec {
   /** Without the product prefix. */
@@ -18,7 +19,23 @@ export interface CommandSpec {
   /** Places in the editor's own menus. */
   readonly menus?: readonly { readonly menu: MenuPlace; readonly when: string; readonly group: string }[]
   readonly key?: { readonly key: string; readonly mac?: string; readonly when?: string }
+  /** What it belongs to, said before its title in the palette; the product when absent. */
+  readonly category?: 'Bosun Jobs'
+  /** The palette offers it only then. */
+  readonly palette?: string
 }
+
+const jobMenu = (group: string, viewItem: string) => ({ menu: 'view/item/context' as const, when: `view == bosun.jobs && viewItem =~ /${viewItem}/`, group })
+/** A command on background jobs; `kinds` are words of the rows that offer it, in order. */
+const job = (id: string, title: string, icon: string, target: JobCommand, palette: string, ...menus: NonNullable<CommandSpec['menus']>): CommandSpec => ({
+  id,
+  title,
+  icon,
+  target: { job: target },
+  category: 'Bosun Jobs',
+  palette,
+  menus,
+})
 
 /** Every command, in the order of the palette. Source: ux 1 "Palette and keys": few keys, none over the editor's own. */
 export const commandSpecs: readonly CommandSpec[] = [
@@ -74,6 +91,18 @@ export const commandSpecs: readonly CommandSpec[] = [
     target: { chat: 'ask-about-terminal' },
     menus: [{ menu: 'terminal/context', when: 'terminalTextSelectedInFocused || terminalTextSelected', group: '1_chat@90' }],
   },
+  job('jobShowOutput', 'Show Output', 'output', 'show-output', 'bosun.jobs', jobMenu('1_open@1', '\\bjob\\b')),
+  job('jobOpenPort', 'Open Port', 'globe', 'open-port', 'bosun.jobs.listening', jobMenu('inline@1', '\\b(listening|port)\\b'), jobMenu('1_open@2', '\\b(listening|port)\\b')),
+  job('jobCopyAddress', 'Copy Address', 'copy', 'copy-address', 'bosun.jobs.listening', jobMenu('inline@2', '\\bport\\b'), jobMenu('1_open@3', '\\b(listening|port)\\b')),
+  job('jobShowProblems', 'Show Problems', 'warning', 'show-problems', 'bosun.jobs.watching', jobMenu('1_open@4', '\\b(watching|problems)\\b')),
+  job('jobSendInput', 'Send Input…', 'keyboard', 'send-input', 'bosun.jobs.taking', jobMenu('2_change@1', '\\binput\\b')),
+  job('jobWakeWhen', 'Wake Agent When Output Matches…', 'bell', 'wake-when', 'bosun.jobs.live', jobMenu('2_change@2', '\\b(live|wake)\\b')),
+  job('jobPin', 'Pin', 'pin', 'pin', 'bosun.jobs', jobMenu('3_keep@1', '\\bunpinned\\b')),
+  job('jobUnpin', 'Unpin', 'pinned', 'unpin', 'bosun.jobs.pinned', jobMenu('3_keep@1', '\\bpinned\\b')),
+  job('jobRemove', 'Remove from List', 'close', 'forget', 'bosun.jobs.ended', jobMenu('3_keep@2', '\\bended\\b')),
+  job('jobRemoveEnded', 'Remove All That Ended', 'clear-all', 'forget-ended', 'bosun.jobs.ended', { menu: 'view/title', when: 'view == bosun.jobs && bosun.jobs.ended', group: 'navigation@1' }),
+  job('jobRestart', 'Restart', 'debug-restart', 'restart', 'bosun.jobs', jobMenu('inline@3', '\\bended\\b.*\\brestartable\\b'), jobMenu('4_end@1', '\\brestartable\\b')),
+  job('jobKill', 'Kill', 'debug-stop', 'kill', 'bosun.jobs.live', jobMenu('inline@4', '\\blive\\b'), jobMenu('4_end@2', '\\blive\\b')),
   { id: 'showMenu', title: 'Show Menu', icon: 'menu', target: { chat: 'menu' } },
   { id: 'showLog', title: 'Show Diagnostics', icon: 'output', target: { page: 'show-log' }, viewTitle: '4_help@2' },
 ]

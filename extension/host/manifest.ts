@@ -7,6 +7,9 @@ export function manifestTexts(): Readonly<Record<string, string>> {
   return {
     'bosun.description': 'An agent harness that lives inside VS Code: its tools are the editor’s own parts.',
     'bosun.view.chat': 'Chat',
+    'bosun.view.jobs': 'Jobs',
+    'bosun.welcome.jobs': 'Commands that Bosun runs in the background, such as a server or a watching build, stand here while they run and after.',
+    'bosun.welcome.jobs.untrusted': 'This folder is not trusted, so Bosun runs no commands in it, and no jobs.\n[Manage Workspace Trust](command:workbench.trust.manage)',
     'bosun.untrusted': 'In a folder that is not trusted Bosun only reads: no edits, no commands.',
     'bosun.virtual': 'In a folder that is not on this machine Bosun reads and edits files, but runs no commands there.',
     ...Object.fromEntries(commandSpecs.map(({ id, title }) => [titleKey(id), title])),
@@ -16,8 +19,13 @@ export function manifestTexts(): Readonly<Record<string, string>> {
 const titleKey = (id: string) => `bosun.command.${id}`
 const text = (key: string) => `%${key}%`
 
-function editorMenus(): Readonly<Record<string, readonly JsonObject[]>> {
-  const entries = commandSpecs.flatMap(({ id, menus = [] }) => menus.map(({ menu, when, group }) => ({ menu, entry: { command: `bosun.${id}`, when, group } })))
+/** Each menu with its entries, in the order of the palette. */
+function menusOf(): Readonly<Record<string, readonly JsonObject[]>> {
+  const entries = commandSpecs.flatMap(({ id, viewTitle, menus = [], palette }) => [
+    ...(viewTitle === undefined ? [] : [{ menu: 'view/title', entry: { command: `bosun.${id}`, when: 'view == bosun.chat', group: viewTitle } }]),
+    ...menus.map(({ menu, when, group }) => ({ menu, entry: { command: `bosun.${id}`, when, group } })),
+    ...(palette === undefined ? [] : [{ menu: 'commandPalette', entry: { command: `bosun.${id}`, when: palette } }]),
+  ])
   return Object.fromEntries([...new Set(entries.map(({ menu }) => menu))].map((menu) => [menu, entries.filter((each) => each.menu === menu).map(({ entry }) => entry)]))
 }
 
@@ -42,19 +50,23 @@ export function manifestParts(): JsonObject {
     contributes: {
       // Open to every extension since VS Code 1.106, which is the oldest that runs this one: no fallback is needed.
       viewsContainers: { secondarySidebar: [{ id: 'bosun', title: 'Bosun', icon: 'media/bosun.svg' }] },
-      views: { bosun: [{ id: 'bosun.chat', type: 'webview', name: text('bosun.view.chat'), icon: 'media/bosun.svg', contextualTitle: 'Bosun' }] },
-      commands: commandSpecs.map(({ id, icon }) => ({
+      views: {
+        bosun: [
+          { id: 'bosun.chat', type: 'webview', name: text('bosun.view.chat'), icon: 'media/bosun.svg', contextualTitle: 'Bosun' },
+          { id: 'bosun.jobs', name: text('bosun.view.jobs'), icon: 'media/bosun.svg', contextualTitle: 'Bosun', visibility: 'collapsed' },
+        ],
+      },
+      viewsWelcome: [
+        { view: 'bosun.jobs', contents: text('bosun.welcome.jobs'), when: 'isWorkspaceTrusted' },
+        { view: 'bosun.jobs', contents: text('bosun.welcome.jobs.untrusted'), when: '!isWorkspaceTrusted' },
+      ],
+      commands: commandSpecs.map(({ id, icon, category = 'Bosun' }) => ({
         command: `bosun.${id}`,
         title: text(titleKey(id)),
-        category: 'Bosun',
+        category,
         ...(icon === undefined ? {} : { icon: `$(${icon})` }),
       })),
-      menus: {
-        'view/title': commandSpecs.flatMap(({ id, viewTitle }) =>
-          viewTitle === undefined ? [] : [{ command: `bosun.${id}`, when: 'view == bosun.chat', group: viewTitle }],
-        ),
-        ...editorMenus(),
-      },
+      menus: menusOf(),
       keybindings: commandSpecs.flatMap(({ id, key }) => (key === undefined ? [] : [{ command: `bosun.${id}`, ...key }])),
       configuration: { title: 'Bosun', properties: manifestProperties() },
     },

@@ -3,6 +3,7 @@ import type { Localization } from '../capabilities/localization.ts'
 import type { ReferenceCandidate, References } from '../features/references/service.ts'
 import type { CompletionItem } from '../protocol/messages.ts'
 import type { CompletionSource } from './completions.ts'
+import { agoOf } from './time-words.ts'
 
 interface Needs {
   readonly references: Pick<References, 'candidates'>
@@ -20,7 +21,8 @@ export function referenceCompletions({ references, l10n, clock }: Needs): Comple
   }
 }
 
-function itemOf(candidate: ReferenceCandidate, { t }: Localization, now: number): CompletionItem {
+function itemOf(candidate: ReferenceCandidate, l10n: Localization, now: number): CompletionItem {
+  const { t } = l10n
   switch (candidate.kind) {
     case 'file':
       return { kind: 'file', ...pathParts(candidate.path), icon: candidate.isOpen ? 'go-to-file' : 'file', insert: `${candidate.insert} ` }
@@ -42,21 +44,11 @@ function itemOf(candidate: ReferenceCandidate, { t }: Localization, now: number)
     case 'symbol':
       return { kind: 'symbol', label: candidate.name, detail: candidate.path, icon: `symbol-${candidate.symbolKind}`, insert: `${candidate.insert} ` }
     case 'session':
-      return { kind: 'session', label: candidate.title, detail: ago(now - candidate.updatedAt, t), icon: 'comment-discussion', insert: `${candidate.insert} ` }
+      return { kind: 'session', label: candidate.title, detail: agoOf(now - candidate.updatedAt, l10n), icon: 'comment-discussion', insert: `${candidate.insert} ` }
   }
 }
 
 function pathParts(path: string): { readonly label: string; readonly detail: string } {
   const cut = path.lastIndexOf('/')
   return { label: path.slice(cut + 1), detail: cut <= 0 ? '' : path.slice(0, cut) }
-}
-
-const MINUTE = 60_000
-
-function ago(ms: number, t: Localization['t']): string {
-  const minutes = Math.max(0, Math.floor(ms / MINUTE))
-  if (minutes < 1) return t('just now')
-  if (minutes < 60) return t('{count} min ago', { count: minutes })
-  const hours = Math.floor(minutes / 60)
-  return hours < 24 ? t('{count} h ago', { count: hours }) : t('{count} d ago', { count: Math.floor(hours / 24) })
 }

@@ -3,6 +3,7 @@ import type { Session } from '../core/session/session.ts'
 import type { SessionView } from '../protocol/view-state.ts'
 import { writerOf, type ChatState } from './chat-state.ts'
 import { queueView } from './docks.ts'
+import { isLive } from './job-words.ts'
 import { statusOf } from './status.ts'
 import { costView, usageLines, windowView } from './usage-view.ts'
 
@@ -39,6 +40,7 @@ export class SessionHead {
           state: waiting > 0 ? 'waiting' : running > 0 ? 'running' : 'idle',
           waiting,
           running,
+          jobs: this.#chat.services.jobs.all().filter(isLive).length,
           model: model?.label ?? null,
           isScripted: model?.isScripted ?? false,
           contextShare: view?.contextShare ?? null,

@@ -9,6 +9,8 @@ export interface StatusFacts {
   readonly model: string | null
   readonly isScripted: boolean
   readonly contextShare: number | null
+  /** How many commands run in the background. */
+  readonly jobs: number
   /** What fills the window and what was paid, a line each. */
   readonly details: readonly string[]
   readonly title: string | null
@@ -29,6 +31,7 @@ export function statusOf(facts: StatusFacts, { t }: Localization): { readonly te
     ...(facts.state === 'waiting' && facts.running > 0 ? [runningWords(facts.running, t)] : []),
     ...(facts.model === null ? [] : [facts.isScripted ? t('Plays a script: {model}', { model: facts.model }) : t('Model: {model}', { model: facts.model })]),
     ...(share === null ? [] : [t('{share} of the model’s window in use', { share })]),
+    ...(facts.jobs === 0 ? [] : [facts.jobs === 1 ? t('1 job runs in the background') : t('{count} jobs run in the background', { count: facts.jobs })]),
     ...facts.details,
   ]
   // One that works is what the glyph says.

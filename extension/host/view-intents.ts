@@ -82,6 +82,10 @@ export class ViewIntents {
         return await opened((at) => this.#rooms.artifacts.openDiff(at, message.callId, message.path))
       case 'open-output':
         return await opened((at) => this.#rooms.artifacts.openOutput(at, message.callId))
+      case 'command':
+        return await this.#rooms.jobs.act(message)
+      case 'open-port':
+        return await this.#rooms.jobs.openPort(message.jobId, message.port)
       case 'review-turn':
         return await opened((at) => this.#rooms.artifacts.reviewTurn(at, message.turn, message.path))
       case 'open-image':

@@ -44,6 +44,12 @@ const viewMessage: z.ZodType<ViewMessage> = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('open-location'), location }),
   z.strictObject({ type: z.literal('open-diff'), callId, path: z.string().exactOptional() }),
   z.strictObject({ type: z.literal('open-output'), callId }),
+  z.strictObject({
+    type: z.literal('command'),
+    of: z.union([z.strictObject({ callId }), z.strictObject({ jobId: id })]),
+    action: z.enum(['stop', 'send-input', 'to-background', 'open-terminal', 'restart']),
+  }),
+  z.strictObject({ type: z.literal('open-port'), jobId: id, port: index }),
   z.strictObject({ type: z.literal('open-link'), url: z.string().max(20_000) }),
   z.strictObject({ type: z.literal('need-image'), attachmentId: id }),
   z.strictObject({ type: z.literal('open-image'), attachmentId: id }),

@@ -101,7 +101,7 @@ const callShapes: ReadonlyMap<unknown, readonly Shape[]> = new Map<ToolCallView[
 ])
 
 const resultShapes: ReadonlyMap<unknown, readonly Shape[]> = new Map<ToolResultView['card'], readonly Shape[]>([
-  ['generic', [object<Result<'generic'>>({ card: text, title: optional(text), content: optional(content) })]],
+  ['generic', [object<Result<'generic'>>({ card: text, title: optional(text), content: optional(content), jobId: optional(text) })]],
   [
     'terminal',
     [object<Result<'terminal'>>({ card: text, title: optional(text), output: optional(text), exitCode: optional(number), signal: optional(text), timedOut: optional(boolean), aborted: optional(boolean), durationMs: optional(number), logPath: optional(text), cwd: optional(text), omittedBytes: optional(number), jobId: optional(text) })],

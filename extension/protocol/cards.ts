@@ -48,7 +48,13 @@ export type ToolCallView =
 
 /** The completed card, from the arguments, the durable result and its `meta`. It replaces the pending one. */
 export type ToolResultView =
-  | { readonly card: 'generic'; readonly title?: string; readonly content?: readonly CardContent[] }
+  | {
+      readonly card: 'generic'
+      readonly title?: string
+      readonly content?: readonly CardContent[]
+      /** The job that the call started: the view follows it. */
+      readonly jobId?: string
+    }
   | TerminalResultView
   | { readonly card: 'diff'; readonly title?: string; readonly diffs: readonly FileDiff[]; readonly note?: string }
   | SearchResultView

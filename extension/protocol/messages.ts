@@ -26,6 +26,8 @@ export type HostMessage =
   /** Answers `need-image`. `uri` is a `data:` or webview address; null when the attachment is gone. */
   | { readonly type: 'image'; readonly attachmentId: string; readonly uri: string | null; readonly byteLength: number }
 
+export type CommandPlace = { readonly callId: string } | { readonly jobId: string }
+
 export type CompletionKind = '@' | '/'
 
 /** One line of the menu over the composer, best first. */
@@ -89,6 +91,10 @@ export type ViewMessage =
   | { readonly type: 'open-location'; readonly location: FileLocation }
   | { readonly type: 'open-diff'; readonly callId: string; readonly path?: string }
   | { readonly type: 'open-output'; readonly callId: string }
+  /** The person's hand on a running command: the one that a call waits for, or a job. */
+  | { readonly type: 'command'; readonly of: CommandPlace; readonly action: 'stop' | 'send-input' | 'to-background' | 'open-terminal' | 'restart' }
+  /** A port that a job listens at, in a browser. */
+  | { readonly type: 'open-port'; readonly jobId: string; readonly port: number }
   /** The host asks before it opens one. */
   | { readonly type: 'open-link'; readonly url: string }
   | { readonly type: 'need-image'; readonly attachmentId: string }

@@ -15,7 +15,31 @@ export interface ViewState {
   readonly notices: readonly NoticeView[]
   /** The page of rules over the chat; null while it is closed. */
   readonly rules: RulesPageView | null
+  /** Commands of the session on screen that run, and those that ran in the background. */
+  readonly commands: readonly CommandView[]
   readonly isTrusted: boolean
+}
+
+/** What can be done with a command right now; its card finds it by its call, or by the job it is. */
+export interface CommandView {
+  /** The call that waits for it, or that waited until it became a job; null for one that was a job from its beginning. */
+  readonly callId: string | null
+  /** Null while a call waits for it. */
+  readonly jobId: string | null
+  readonly state: 'running' | 'stopping' | 'ended'
+  /** Of a job that has ended. */
+  readonly end?: { readonly words: string; readonly isBad: boolean }
+  readonly durationMs?: number
+  /** Of a job. */
+  readonly startedAt?: number
+  readonly takesInput: boolean
+  /** Something of it waits for what the person types. */
+  readonly waitsForInput: boolean
+  /** It can become a job. */
+  readonly canMove: boolean
+  /** It has ended and can run again. */
+  readonly canRestart: boolean
+  readonly ports: readonly { readonly port: number; readonly url: string }[]
 }
 
 export interface RulesPageView {

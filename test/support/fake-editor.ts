@@ -12,6 +12,8 @@ export interface FakeEditor extends Editor {
   readonly files: Map<string, Uint8Array>
   setVisible(isVisible: boolean): void
   readonly status: { readonly text: string; readonly tooltip: string; readonly isWarning: boolean } | null
+  /** Conditions that hold. */
+  readonly conditions: ReadonlySet<string>
   readonly badge: { readonly count: number; readonly tooltip: string } | null
 }
 
@@ -28,10 +30,12 @@ export function createFakeEditor(): FakeEditor {
     shown.push({ kind, value })
     return answers.shift() ?? null
   }
+  const conditions = new Set<string>()
   const files = new Map<string, Uint8Array>()
   return {
     shown,
     files,
+    conditions,
     take: () => shown.splice(0),
     answers,
     setVisible(next) {
@@ -66,6 +70,9 @@ export function createFakeEditor(): FakeEditor {
       return bytes === undefined ? null : { name: String(answer), bytes }
     },
     openExternal: (url) => note('external', url),
+    externalAddress: async (url) => url.replace('localhost', 'forwarded.example'),
+    showProblems: () => note('problems', null),
+    setCondition: (name, isTrue) => void (isTrue ? conditions.add(name) : conditions.delete(name)),
     copy: (text) => note('copy', text),
     pick: async (options) => ask('pick', options) as string | null,
     input: async (options) => ask('input', options) as string | null,

@@ -1,6 +1,7 @@
 import type { FileLocation } from '../../extension/protocol/cards.ts'
-import { PROTOCOL_VERSION, type CompletionKind, type ViewMessage } from '../../extension/protocol/messages.ts'
+import { PROTOCOL_VERSION, type CommandPlace, type CompletionKind, type ViewMessage } from '../../extension/protocol/messages.ts'
 
+type CommandAction = Extract<ViewMessage, { type: 'command' }>['action']
 export type Answers = NonNullable<Extract<ViewMessage, { type: 'question' }>['answers']>
 
 /** Everything a person can ask of the host: one function an intent, nothing decided here. */
@@ -34,6 +35,8 @@ export function createChatActions(post: (message: ViewMessage) => void) {
     previewApproval: (id: string, path?: string) => post({ type: 'approval-preview', id, ...(path === undefined ? {} : { path }) }),
     openDiff: (callId: string, path?: string) => post({ type: 'open-diff', callId, ...(path === undefined ? {} : { path }) }),
     openOutput: (callId: string) => post({ type: 'open-output', callId }),
+    command: (of: CommandPlace, action: CommandAction) => post({ type: 'command', of, action }),
+    openPort: (jobId: string, port: number) => post({ type: 'open-port', jobId, port }),
     openLink: (url: string) => post({ type: 'open-link', url }),
     needImage: (attachmentId: string) => post({ type: 'need-image', attachmentId }),
     openImage: (attachmentId: string) => post({ type: 'open-image', attachmentId }),

@@ -1,4 +1,5 @@
 import { assertNever } from '../../extension/base/assert-never.ts'
+import type { ToolCallView } from '../../extension/protocol/cards.ts'
 import type { ToolRow } from '../../extension/protocol/view-state.ts'
 import { useApp } from '../components/app-context.ts'
 import { DiffCard } from './diff-card.tsx'
@@ -14,11 +15,12 @@ export const cardKind = ({ call, result }: ToolRow): string => result?.card ?? c
 
 /** The open part of a call's card, by kind. */
 export function CardBody({ row }: { readonly row: ToolRow }) {
-  const { actions } = useApp()
+  const { actions, store } = useApp()
   const { call, result } = row
   if (result === null) return <PendingBody row={row} />
   switch (result.card) {
     case 'generic':
+      if (result.jobId !== undefined && call?.card === 'generic') return <JobBody row={row} call={call} />
       return <GenericCard row={row} content={result.content ?? []} />
     case 'terminal': {
       const pending = call?.card === 'terminal' ? call : undefined
@@ -26,9 +28,11 @@ export function CardBody({ row }: { readonly row: ToolRow }) {
         <TerminalCard
           row={row}
           command={result.title ?? pending?.title ?? row.tool}
-          cwd={pending?.cwd}
+          cwd={pending?.cwd ?? (result.cwd === store.state.session.value?.cwd ? undefined : result.cwd)}
           description={pending?.description}
           output={result.output ?? row.progress}
+          omittedBytes={result.omittedBytes}
+          isJob={result.jobId !== undefined}
         />
       )
     }
@@ -45,6 +49,13 @@ export function CardBody({ row }: { readonly row: ToolRow }) {
     default:
       return assertNever(result, 'card')
   }
+}
+
+/** A command that was a job from its beginning. */
+function JobBody({ row, call }: { readonly row: ToolRow; readonly call: Extract<ToolCallView, { card: 'generic' }> }) {
+  const command = typeof call.rawInput === 'string' ? call.rawInput : (call.subject ?? call.title)
+  const description = call.content?.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+  return <TerminalCard row={row} command={command} description={description} output="" isJob />
 }
 
 function PendingBody({ row }: { readonly row: ToolRow }) {

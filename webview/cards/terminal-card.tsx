@@ -3,8 +3,10 @@ import type { ToolRow } from '../../extension/protocol/view-state.ts'
 import { useApp } from '../components/app-context.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { t } from '../l10n.ts'
+import { formatBytes } from '../text/format.ts'
 import { ansiLines, plainText, type AnsiSpan } from '../text/ansi.ts'
 import { BODY_LINES, BodyMore } from './body-text.tsx'
+import { CommandButton, CommandButtons, useCommand } from './command-buttons.tsx'
 
 export interface TerminalCardProps {
   readonly row: ToolRow
@@ -12,14 +14,19 @@ export interface TerminalCardProps {
   readonly cwd?: string | undefined
   readonly description?: string | undefined
   readonly output: string
+  /** Of its output, that even the log of the talk has not kept. */
+  readonly omittedBytes?: number | undefined
+  /** It went on in the background; what it shows from then on stands in its terminal. */
+  readonly isJob?: boolean
 }
 
 /** More than the shown end costs time and shows nothing. */
 const MAX_DRAWN_CHARS = 16_000
 
 /** A command and the end of its output, as a terminal shows it; while it runs it follows. */
-export function TerminalCard({ row, command, cwd, description, output }: TerminalCardProps) {
+export function TerminalCard({ row, command, cwd, description, output, omittedBytes = 0, isJob = false }: TerminalCardProps) {
   const { actions } = useApp()
+  const running = useCommand(row)
   const box = useRef<HTMLPreElement>(null)
   const lines = useMemo(() => ansiLines(output.slice(-MAX_DRAWN_CHARS)), [output])
   const shown = lines.slice(-BODY_LINES)
@@ -45,7 +52,6 @@ export function TerminalCard({ row, command, cwd, description, output }: Termina
           <CopyButton text={() => command} label={t('Copy command')} />
         </span>
       </div>
-      {cwd !== undefined && <div class="terminal-cwd">{t('in {0}', cwd)}</div>}
       {lines.length > 0 && (
         <div class="terminal-output">
           {/* What is cut is the beginning: the end of a command's output says how it went. */}
@@ -60,9 +66,24 @@ export function TerminalCard({ row, command, cwd, description, output }: Termina
           </span>
         </div>
       )}
-      {lines.length === 0 && row.endedAt !== null && row.error === null && <div class="terminal-cwd">{t('No output')}</div>}
+      {lines.length === 0 && row.endedAt !== null && row.error === null && !isJob && <div class="terminal-cwd">{t('No output')}</div>}
+      <div class="terminal-foot">
+        {cwd !== undefined && (
+          <span class="terminal-cwd" dir="ltr" title={cwd}>
+            {t('in {0}', cwd)}
+          </span>
+        )}
+        {omittedBytes > 0 && <span class="terminal-cwd">{t('{0} left out', formatBytes(omittedBytes))}</span>}
+        <span class="terminal-buttons">{running === undefined ? !isJob && <TerminalButton row={row} /> : <CommandButtons command={running} isLabelled />}</span>
+      </div>
     </div>
   )
+}
+
+/** The same output as a terminal draws it, with the facts of its end. */
+function TerminalButton({ row }: { readonly row: ToolRow }) {
+  const { actions } = useApp()
+  return <CommandButton icon="terminal" label={t('Open in a terminal')} word={t('Terminal')} isLabelled onPress={() => actions.command({ callId: row.callId }, 'open-terminal')} />
 }
 
 const AnsiLine = ({ spans }: { readonly spans: readonly AnsiSpan[] }) => (

@@ -53,6 +53,7 @@ const emptyState: Omit<ViewState, 'transcript'> = {
   sessions: [],
   notices: [],
   rules: null,
+  commands: [],
   isTrusted: true,
 }
 

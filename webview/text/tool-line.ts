@@ -62,7 +62,7 @@ function stateOutcome({ state, result }: ToolRow): readonly Outcome[] {
 /** Only what took long enough to wonder about says how long. */
 function durationOutcome({ result, startedAt, endedAt }: ToolRow): readonly Outcome[] {
   const durationMs = result?.card === 'terminal' && result.durationMs !== undefined ? result.durationMs : endedAt === null ? 0 : endedAt - startedAt
-  return durationMs >= 1_000 && result?.card !== 'question' ? [{ text: formatDuration(durationMs), tone: 'quiet' }] : []
+  return durationMs >= 1_000 && result?.card !== 'question' && !(result?.card === 'terminal' && result.jobId !== undefined) ? [{ text: formatDuration(durationMs), tone: 'quiet' }] : []
 }
 
 const words = (text: string): LinePart => ({ kind: 'words', text: firstLine(text, MAX_LINE_CHARS) })
@@ -112,6 +112,9 @@ function subjectPart({ kind, locations }: Extract<ToolCallView, { card: 'generic
 function resultLine(result: ToolResultView, call: ToolCallView | null, tool: string, isOver: boolean): ToolLine {
   switch (result.card) {
     case 'generic': {
+      if (result.jobId !== undefined && call?.card === 'generic' && call.subject !== undefined) {
+        return { icon: 'terminal', sentence: isOver ? 'Started {0} in the background' : 'Starting {0} in the background', parts: [code(call.subject)], outcome: [] }
+      }
       // What did not come about is told by what was wanted, where the call says it in full.
       if (result.title === undefined || (!isOver && hasSubject(call))) return callLine(call, tool, isOver)
       return { ...callLine(call, tool, isOver), sentence: '{0}', parts: [words(result.title)] }
@@ -119,7 +122,7 @@ function resultLine(result: ToolResultView, call: ToolCallView | null, tool: str
     case 'terminal':
       return {
         icon: 'terminal',
-        sentence: 'Ran {0}',
+        sentence: result.jobId === undefined ? 'Ran {0}' : 'Moved {0} to the background',
         parts: [code(result.title ?? (call?.card === 'terminal' ? call.title : tool))],
         outcome: terminalOutcome(result),
       }

@@ -500,6 +500,22 @@ export const settings = {
     schema: count(1000),
     isRestricted: true,
   }),
+  jobsPorts: setting<'offer' | 'open' | 'ignore'>({
+    key: 'jobs.ports',
+    fallback: 'offer',
+    scope: 'machine',
+    description: 'What becomes of a port that a command in the background listens at: `offer` shows it in the tree of jobs and in the chat, and in a notification when neither is seen; `open` opens it in the browser at once; `ignore` does neither.',
+    expects: '"offer", "open" or "ignore"',
+    schema: z.enum(['offer', 'open', 'ignore']),
+  }),
+  jobsProblems: setting({
+    key: 'jobs.problems',
+    fallback: true,
+    scope: 'window',
+    description: 'Put the problems that a command in the background names in its output, such as a watching compiler, into the editor’s list of problems.',
+    expects: 'true or false',
+    schema: z.boolean(),
+  }),
   toolsWebSearchProvider: setting<WebProviderName | null>({
     key: 'tools.web.searchProvider',
     fallback: null,

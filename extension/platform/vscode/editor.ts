@@ -104,6 +104,18 @@ export class VscodeEditor implements Editor {
     await vscode.env.openExternal(vscode.Uri.parse(url, true))
   }
 
+  async externalAddress(url: string): Promise<string> {
+    return (await vscode.env.asExternalUri(vscode.Uri.parse(url, true))).toString(true)
+  }
+
+  async showProblems(): Promise<void> {
+    await vscode.commands.executeCommand('workbench.actions.view.problems')
+  }
+
+  setCondition(name: string, isTrue: boolean): void {
+    void vscode.commands.executeCommand('setContext', name, isTrue)
+  }
+
   async copy(text: string): Promise<void> {
     await vscode.env.clipboard.writeText(text)
   }

@@ -21,7 +21,7 @@ class TabOfTerminal implements TerminalViewHandle {
   constructor(shown: ShownTerminal) {
     this.#tab = vscode.window.createTerminal({
       name: shown.name,
-      iconPath: new vscode.ThemeIcon('hubot'),
+      iconPath: new vscode.ThemeIcon(shown.icon ?? 'hubot'),
       isTransient: true,
       pty: {
         onDidWrite: this.#written.event,
@@ -54,6 +54,10 @@ class TabOfTerminal implements TerminalViewHandle {
     const text = this.#decoder.decode(bytes, { stream: true })
     if (this.#early === null) this.#written.fire(text)
     else this.#early = (this.#early + text).slice(-MAX_EARLY_CHARS)
+  }
+
+  reveal(): void {
+    this.#tab.show()
   }
 
   end(exitCode: number | null): void {

@@ -1,5 +1,5 @@
 import type { SpillFile } from '../../capabilities/blob-store.ts'
-import { stripAnsi } from '../../base/strip-ansi.ts'
+import { plainOutput } from '../../base/plain-output.ts'
 
 /** Characters of one result; longer output keeps both ends. */
 export const MAX_OUTPUT_CHARS = 16_000
@@ -41,11 +41,11 @@ export class PersistentOutput {
   /** As a model reads it, with a notice in the place of what was left out. */
   async text(): Promise<string> {
     const lost = this.#totalChars - this.#head.length - this.#tail.length
-    const head = cleaned(this.#head)
-    const whole = lost === 0 ? cleaned(this.#head + this.#tail) : null
+    const head = plainOutput(this.#head)
+    const whole = lost === 0 ? plainOutput(this.#head + this.#tail) : null
     if (whole !== null && whole.length <= MAX_OUTPUT_CHARS) return whole
     const half = MAX_OUTPUT_CHARS / 2
-    const tail = whole ?? cleaned(this.#tail)
+    const tail = whole ?? plainOutput(this.#tail)
     await this.#work
     const path = (await this.#spill)?.path
     const start = head.slice(0, half).toWellFormed()
@@ -72,14 +72,4 @@ export class PersistentOutput {
       this.#spill = Promise.resolve(null)
     })
   }
-}
-
-/** Without sequences and bells, with plain line ends; of a line that was written over only what stood there last. */
-export function cleaned(raw: string): string {
-  return stripAnsi(raw)
-    .replaceAll('\u0007', '')
-    .replaceAll(/\r+\n/g, '\n')
-    .split('\n')
-    .map((line) => (line.includes('\r') ? (line.split('\r').findLast((part) => part !== '') ?? '') : line))
-    .join('\n')
 }

@@ -13,7 +13,7 @@ export interface ShellArgs {
 
 export const presentCall = ({ command, description, workdir, run_in_background }: ShellArgs): ToolCallView =>
   run_in_background === true
-    ? { card: 'generic', title: `Start in the background: ${firstLine(command)}`, kind: 'execute', rawInput: command, content: [{ type: 'text', text: description }] }
+    ? { card: 'generic', title: `Start in the background: ${firstLine(command)}`, kind: 'execute', subject: firstLine(command), rawInput: command, content: [{ type: 'text', text: description }] }
     : { card: 'terminal', title: command, description, ...(workdir !== undefined && { cwd: workdir }) }
 
 /** A terminal when the facts of an end are there; else the text the model got. */
@@ -40,7 +40,8 @@ export function presentResult(_args: ShellArgs, { content, meta }: PresentedResu
     }
   }
   const text = soleText(content)
-  return text === undefined ? undefined : { card: 'generic', content: [{ type: 'text', text: fenced(text) }] }
+  const jobId = isJsonObject(meta) && meta['kind'] === 'background' ? asString(meta['jobId']) : undefined
+  return text === undefined ? undefined : { card: 'generic', content: [{ type: 'text', text: fenced(text) }], ...(jobId !== undefined && { jobId }) }
 }
 
 const firstLine = (command: string) => command.split('\n', 1)[0] ?? ''

@@ -329,7 +329,7 @@ describe.skipIf(cannotRun)('a terminal that the person sees', () => {
         terminalViews: {
           show(terminal) {
             tabs.push(terminal)
-            return { write: () => {}, end: () => {}, dispose: () => {} }
+            return { write: () => {}, reveal: () => {}, end: () => {}, dispose: () => {} }
           },
         },
       }),
@@ -392,7 +392,7 @@ describe.skipIf(cannotRun)('a terminal that the person sees', () => {
         terminalViews: {
           show(terminal) {
             tab = terminal
-            return { write: (bytes) => void (raw += Buffer.from(bytes).toString()), end: (exitCode) => seen.push(`end ${exitCode}`), dispose: () => seen.push('dispose') }
+            return { write: (bytes) => void (raw += Buffer.from(bytes).toString()), reveal() {}, end: (exitCode) => seen.push(`end ${exitCode}`), dispose: () => seen.push('dispose') }
           },
         },
       }),

@@ -10,6 +10,7 @@ import type { AgentOptions } from '../../../extension/core/loop/points.ts'
 import type { ModelAdapter } from '../../../extension/core/model/contract.ts'
 import type { ApprovalAnswer, ApprovalRequest } from '../../../extension/core/policy/approval.ts'
 import type { SessionSummary } from '../../../extension/core/session/session.ts'
+import { createJobs } from '../../../extension/features/jobs/jobs.ts'
 import { createSettings } from '../../../extension/core/settings/service.ts'
 import type { Answer, PendingQuestions } from '../../../extension/features/questions/service.ts'
 import { ChatController } from '../../../extension/host/chat-controller.ts'
@@ -21,6 +22,7 @@ import type { Row, ViewState } from '../../../extension/protocol/view-state.ts'
 import { createFakeAgent, type FakeAgent } from '../../support/fake-agent.ts'
 import { createFakeAttention } from '../../support/fake-attention.ts'
 import { createFakeEditor } from '../../support/fake-editor.ts'
+import { createFakeMarks, createFakeTerminalViews, createFakeTree } from '../../support/fake-job-views.ts'
 import { createFakeMachine } from '../../support/fake-machine.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { createMemoryBlobStore } from '../../support/memory-blob-store.ts'
@@ -89,11 +91,13 @@ export async function chatRig(options: RigOptions = {}) {
   const clock = createManualClock()
   const editor = createFakeEditor()
   const attention = createFakeAttention()
+  const [jobTree, problemMarks, terminalViews] = [createFakeTree(), createFakeMarks(), createFakeTerminalViews()]
   const blobs = createMemoryBlobStore()
   const memento = memoryMemento(options.memento)
   const source = memorySettings(options.settings)
   const secrets = memorySecrets(options.secrets, options.environment)
   const settings = createSettings({ source, logger })
+  const jobs = createJobs({ clock, logger, onStart() {}, onProgram() {}, onEnd() {}, onRestart() {}, onWaits() {}, onMatch: (_owner, { id }, line) => void calls.push(['wake', id, line]) })
 
   const live = (id: string, events: readonly EventDraft[] = []) => {
     const agent = createFakeAgent({ id, cwd: '/project', events })
@@ -306,6 +310,7 @@ export async function chatRig(options: RigOptions = {}) {
         return ['imported']
       },
     },
+    jobs,
     settings,
     tools: { get: () => options.presentCall && { presentCall: options.presentCall } },
     web: { keys: () => [{ name: 'exa', title: 'Exa', keyName: 'EXA_API_KEY' }] },
@@ -318,12 +323,15 @@ export async function chatRig(options: RigOptions = {}) {
       blobs,
       clock,
       editor,
+      jobTree,
       l10n: { t: fillIn },
       logger,
       machine: createFakeMachine(),
       memento,
+      problemMarks,
       secrets,
       settings: source,
+      terminalViews,
       workspace: {
         folders: () => folders,
         isTrusted: () => isTrusted,
@@ -368,6 +376,10 @@ export async function chatRig(options: RigOptions = {}) {
     controller,
     editor,
     attention,
+    jobs,
+    jobTree,
+    problemMarks,
+    terminalViews,
     clock,
     blobs,
     memento,

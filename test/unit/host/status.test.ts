@@ -4,7 +4,7 @@ import { statusOf, type StatusFacts } from '../../../extension/host/status.ts'
 
 const l10n: Localization = { t: (text, values = {}) => text.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name])) }
 
-const facts: StatusFacts = { state: 'idle', waiting: 0, running: 0, model: 'sonnet', isScripted: false, contextShare: 0.341, details: ['$0.12 so far'], title: 'Tides' }
+const facts: StatusFacts = { state: 'idle', waiting: 0, running: 0, jobs: 0, model: 'sonnet', isScripted: false, contextShare: 0.341, details: ['$0.12 so far'], title: 'Tides' }
 
 const check = (more: Partial<StatusFacts>, text: string, tooltip: readonly string[], isWarning = false) =>
   expect(statusOf({ ...facts, ...more }, l10n)).toEqual({ text, tooltip: tooltip.join('\n'), isWarning })
@@ -20,6 +20,8 @@ describe('the status bar item', () => {
 
   it('says first that something waits, and then that others work', () =>
     check({ state: 'waiting', waiting: 2, running: 3 }, '$(bell-dot) sonnet 34% 3 working', ['Bosun: Tides', '2 waiting for you', '3 working', ...end], true))
+
+  it('says how many commands run in the background', () => check({ jobs: 2 }, '$(comment-discussion) sonnet 34%', ['Bosun: Tides', 'Ready', ...end.slice(0, 2), '2 jobs run in the background', '$0.12 so far']))
 
   it('says of a script that it is one', () => check({ isScripted: true, contextShare: null, details: [], model: 'Tour' }, '$(comment-discussion) Tour', ['Bosun: Tides', 'Ready', 'Plays a script: Tour']))
 

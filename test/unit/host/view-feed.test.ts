@@ -20,6 +20,7 @@ const side: SideState = {
   sessions: [],
   notices: [],
   rules: null,
+  commands: [],
   isTrusted: true,
 }
 

@@ -1,6 +1,6 @@
 import type { ToolCallView, ToolResultView } from '../../../extension/protocol/cards.ts'
 import type { CompletionItem } from '../../../extension/protocol/messages.ts'
-import type { ComposerView, PromptRow, ReasoningRow, Row, RuleView, SessionView, TextRow, ToolRow, TurnEndRow, UsageView, ViewState } from '../../../extension/protocol/view-state.ts'
+import type { CommandView, ComposerView, PromptRow, ReasoningRow, Row, RuleView, SessionView, TextRow, ToolRow, TurnEndRow, UsageView, ViewState } from '../../../extension/protocol/view-state.ts'
 
 /** A moment that all fixtures agree on. */
 export const now = Date.UTC(2026, 2, 29, 10, 0, 0)
@@ -59,6 +59,7 @@ export const baseState: ViewState = {
   sessions: [],
   notices: [],
   rules: null,
+  commands: [],
   isTrusted: true,
 }
 
@@ -289,6 +290,23 @@ const explained = () => [
   tool('bash', { card: 'terminal', title: 'npm test -- date' }, { card: 'terminal', output: ' Tests  12 passed\n', exitCode: 0, durationMs: 3_200 }, { endedAt: now, policy: 'By your rule `allow bash npm test …` (this workspace).' }),
 ]
 
+const serverOutput = '\n  \u001b[32m\u001b[1mVITE\u001b[22m v8.3.8\u001b[39m  \u001b[2mready in\u001b[22m \u001b[1m312\u001b[22m ms\n\n  \u001b[32m➜\u001b[39m  \u001b[1mLocal\u001b[22m:   \u001b[36mhttp://localhost:\u001b[1m5173\u001b[22m/\u001b[39m\n  \u001b[2m\u001b[32m➜\u001b[39m  Network: use --host to expose\u001b[22m\n'
+const idle: CommandView = { callId: null, jobId: null, state: 'running', takesInput: false, waitsForInput: false, canMove: false, canRestart: false, ports: [] }
+const commandRows = () => {
+  const started = (command: string, jobId: string) => tool('bash', { card: 'generic', title: `Start in the background: ${command}`, kind: 'execute', subject: command, rawInput: command, content: [{ type: 'text', text: 'Start it in the background' }] }, { card: 'generic', content: [{ type: 'text', text: '' }], jobId })
+  const [server, watch, ended] = [started('npm run dev --workspace web', 'bash-1'), started('npx tsc --watch', 'bash-2'), started('npm run e2e', 'bash-3')]
+  const asks = tool('bash', { card: 'terminal', title: 'npm init', description: 'Make a package' }, null, { progress: 'This utility will walk you through creating a package.json file.\npackage name: (calendar) ', startedAt: now - 34_000 })
+  const runs = tool('bash', { card: 'terminal', title: 'npm test -- --coverage', cwd: 'web', description: 'Run the whole suite' }, null, { progress: `${serverOutput}${testOutput}`, startedAt: now - 12_000 })
+  const commands: readonly CommandView[] = [
+    { ...idle, jobId: 'bash-1', startedAt: now - 200_000, takesInput: true, ports: [{ port: 5173, url: 'http://localhost:5173/' }] },
+    { ...idle, jobId: 'bash-2', startedAt: now - 3_000_000 },
+    { ...idle, jobId: 'bash-3', state: 'ended', end: { words: 'exit 1', isBad: true }, durationMs: 34_000, canRestart: true },
+    { ...idle, callId: asks.callId, takesInput: true, waitsForInput: true },
+    { ...idle, callId: runs.callId, takesInput: true, canMove: true },
+  ]
+  return { rows: [prompt('Start the server, and run the tests'), server, watch, ended, asks, runs] as const, commands }
+}
+
 /** Every state of the chat that is designed for. */
 export const fixtures: Readonly<Record<string, Fixture>> = {
   'menu-references': { state: withRows(turn()), typed: 'The test fails on CI only, see @dat', completions: someReferences },
@@ -374,6 +392,14 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
   'cards-others': (() => {
     const rows = otherCards()
     return opened(rows, [1, 2, 3, 4, 5])
+  })(),
+  'running-commands': (() => {
+    const { rows, commands } = commandRows()
+    return { state: withRows(rows, running({ commands })) }
+  })(),
+  'running-commands-open': (() => {
+    const { rows, commands } = commandRows()
+    return { state: withRows(rows, running({ commands })), open: [rows[1].id, rows[4].id, rows[5].id] }
   })(),
   approval: { state: withRows(turn(), running({ session: { ...session, status: 'waiting' }, approvals: [approval] })) },
   'approvals-several': {

@@ -42,6 +42,7 @@ export const viewState = (rows: readonly Row[], more: Partial<ViewState> = {}, w
   sessions: [],
   notices: [],
   rules: null,
+  commands: [],
   isTrusted: true,
   ...more,
 })

@@ -1,12 +1,13 @@
 import { useMemo } from 'preact/hooks'
 import type { FileDiff } from '../../../extension/protocol/cards.ts'
-import type { ToolRow } from '../../../extension/protocol/view-state.ts'
+import type { CommandView, ToolRow } from '../../../extension/protocol/view-state.ts'
 import { CardBody, cardKind } from '../../cards/card-body.tsx'
+import { CommandButtons, CommandStrip, useCommand } from '../../cards/command-buttons.tsx'
 import { CardContents } from '../../cards/generic-card.tsx'
 import { diffCounts } from '../../cards/diff-card.tsx'
 import { t } from '../../l10n.ts'
 import type { RowEntry } from '../../store/chat-store.ts'
-import { formatSeconds } from '../../text/format.ts'
+import { formatDuration, formatSeconds } from '../../text/format.ts'
 import { changedPaths, plainLine, toolLine, type Outcome } from '../../text/tool-line.ts'
 import { useApp } from '../app-context.ts'
 import { CodeText } from '../code-text.tsx'
@@ -21,6 +22,7 @@ export function ToolRowView({ entry }: { readonly entry: RowEntry }) {
   const row = entry.row.value as ToolRow
   const line = toolLine(row)
   const counts = useDiffCounts(row)
+  const command = useCommand(row)
   const isRunning = row.state === 'running'
   // A failure stays open with its reason; everything else opens by hand.
   const isOpen = ui.isOpen(row.id) ?? false
@@ -43,9 +45,10 @@ export function ToolRowView({ entry }: { readonly entry: RowEntry }) {
               <OutcomeText key={outcome.text} outcome={outcome} />
             ))}
             {isRunning && <Elapsed since={row.startedAt} />}
+            {command !== undefined && command.jobId !== null && <JobState command={command} />}
           </>
         }
-        actions={<LineActions row={row} />}
+        actions={<LineActions row={row} command={command} isOpen={isOpen} />}
         isOpen={isOpen}
         onToggle={() => ui.setOpen(row.id, !isOpen)}
       >
@@ -64,14 +67,17 @@ export function ToolRowView({ entry }: { readonly entry: RowEntry }) {
           {row.error}
         </div>
       )}
+      <CommandStrip command={command} />
       <Pictures row={row} />
     </article>
   )
 }
 
 /** The editor's own view of what the call did, one click away. */
-function LineActions({ row }: { readonly row: ToolRow }) {
+function LineActions({ row, command, isOpen }: { readonly row: ToolRow; readonly command: CommandView | undefined; readonly isOpen: boolean }) {
   const { actions } = useApp()
+  // An open card has them under its output.
+  if (command !== undefined) return isOpen ? null : <CommandButtons command={command} />
   if (row.result?.card === 'diff') return <IconButton icon="diff" label={t('Open diff')} onPress={() => actions.openDiff(row.callId)} />
   if (row.result?.card === 'terminal') return <IconButton icon="link-external" label={t('Open output')} onPress={() => actions.openOutput(row.callId)} />
   return null
@@ -95,6 +101,28 @@ function Elapsed({ since }: { readonly since: number }) {
   const { now } = useApp()
   const elapsedMs = now.value - since
   return elapsedMs < SHOWN_FROM_MS ? null : <span class="outcome outcome-quiet">{formatSeconds(elapsedMs)}</span>
+}
+
+/** Where it is narrower, the command needs the room. */
+const ROOM_FOR_TIME_PX = 400
+
+/** How the job of a call is doing, for as long as the window knows it. */
+function JobState({ command: { state, startedAt, end, durationMs } }: { readonly command: CommandView }) {
+  const { width } = useApp()
+  if (state === 'stopping') return <span class="outcome outcome-quiet">{t('stopping')}</span>
+  if (state === 'running')
+    return (
+      <>
+        <span class="outcome outcome-quiet">{t('running')}</span>
+        {startedAt !== undefined && width.value >= ROOM_FOR_TIME_PX && <Elapsed since={startedAt} />}
+      </>
+    )
+  return (
+    <>
+      {end !== undefined && <span class={`outcome outcome-${end.isBad ? 'bad' : 'quiet'}`}>{end.words}</span>}
+      {durationMs !== undefined && <span class="outcome outcome-quiet">{formatDuration(durationMs)}</span>}
+    </>
+  )
 }
 
 function useDiffCounts({ call, result }: ToolRow): readonly Outcome[] {

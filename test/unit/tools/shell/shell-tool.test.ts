@@ -287,6 +287,7 @@ describe('the cards of bash', () => {
       card: 'generic',
       title: 'Start in the background: npm test',
       kind: 'execute',
+      subject: 'npm test',
       rawInput: 'npm test',
       content: [{ type: 'text', text: 'Test' }],
     }))
@@ -303,7 +304,7 @@ describe('the cards of bash', () => {
     checkResult({ meta: { ...facts, cwd: '/p', omittedBytes: 9 } }, { card: 'terminal', output: 'x\n', exitCode: 1, durationMs: 5, cwd: '/p', omittedBytes: 9 }))
   it('show an error and a background start as text', async () => {
     await checkResult({ isError: true, text: 'Error: no' }, { card: 'generic', content: [{ type: 'text', text: '```console\nError: no\n```' }] })
-    await checkResult({ meta: { kind: 'background', jobId: 'bash-1' }, text: 'Started' }, { card: 'generic', content: [{ type: 'text', text: '```console\nStarted\n```' }] })
+    await checkResult({ meta: { kind: 'background', jobId: 'bash-1' }, text: 'Started' }, { card: 'generic', content: [{ type: 'text', text: '```console\nStarted\n```' }], jobId: 'bash-1' })
   })
   it('fence text that has fences', () => checkResult({ text: '```\na\n````' }, { card: 'generic', content: [{ type: 'text', text: '`````console\n```\na\n````\n`````' }] }))
   it('show nothing special for facts they cannot read and other content', async () => {
