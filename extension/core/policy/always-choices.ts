@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../base/json.ts'
-import { clipped } from '../../base/text.ts'
 import type { ApprovalDetails } from '../tools/definition.ts'
 import type { PermissionRuleSetting } from '../settings/specs.ts'
 import { commandRuleText, formatMatch, type CommandRule, type RuleScope } from './rules.ts'
@@ -32,6 +31,9 @@ export function alwaysForPages(tool: string, hosts: readonly string[], folder: s
   return scoped(`reading pages of ${hosts.map((host) => `\`${host}\``).join(' and ')}`, hosts.map((host) => ({ tool, host, decision: 'allow' })), folder)
 }
 
+/** UTF-16 units of the longest text that a label repeats. */
+const MAX_SHOWN = 100
+
 /** UTF-16 units of the longest line that "always" repeats. */
 const MAX_LINE = 1_000
 
@@ -43,7 +45,8 @@ export function alwaysForLine(tool: string, command: string, folder: string | nu
 /** For a command that cannot be taken apart: the very same text again. */
 export function alwaysForText(tool: string, command: string, folder: string | null): Always {
   const rule: CommandRule = { words: [command], isPrefix: false }
-  return scoped(`\`${clipped(command, 60)}\``, [{ tool, match: formatMatch(rule), decision: 'allow' }], folder)
+  // A part of it would promise more than the rule gives.
+  return scoped(command.length <= MAX_SHOWN ? `\`${command}\`` : 'exactly this command', [{ tool, match: formatMatch(rule), decision: 'allow' }], folder)
 }
 
 /** For changes to a file: the workspace until the session ends, or its folder from now on. `relativePath` from the workspace's folder, forward slashes. */

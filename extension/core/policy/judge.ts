@@ -49,6 +49,8 @@ export interface Judge {
 /** Everything one decision looks at, gathered once. */
 interface Case {
   readonly exec: Execution
+  /** The tool whose rules hold for this one too. */
+  readonly also: string | null
   readonly effect: ToolEffect
   /** `read-only` under a cap, whatever the person chose. */
   readonly mode: SandboxMode
@@ -111,6 +113,7 @@ export function createJudge(parts: Parts): Judge {
     const cap = book.capIn(session)
     const whole: Case = {
       exec,
+      also: null,
       effect,
       mode: cap === null ? book.modeIn(session) : 'read-only',
       readOnlyWords: cap ?? readOnlyWords(exec.name),
@@ -123,9 +126,9 @@ export function createJudge(parts: Parts): Judge {
       case 'none':
         return ruled(whole, []) ?? allow
       case 'read':
-        return decideRead(whole, await placesOf(effect.paths, whole.cwd, exec.signal))
+        return decideRead(oneMore(whole, 'read'), await placesOf(effect.paths, whole.cwd, exec.signal))
       case 'edit':
-        return effect.plan === undefined ? decideEdit(whole, await placesOf(effect.paths, whole.cwd, exec.signal)) : decidePlanned(whole, effect.plan)
+        return effect.plan === undefined ? decideEdit(oneMore(whole, 'edit'), await placesOf(effect.paths, whole.cwd, exec.signal)) : decidePlanned(whole, effect.plan)
       case 'shell':
         return decideShell(whole, effect)
       case 'network':
@@ -288,8 +291,10 @@ export function createJudge(parts: Parts): Judge {
     if (broad !== null) return deny('secret', `${broad} may stand for what looks like a secret and is closed to every tool. Name the files that you mean.`)
     const commands = script?.commands ?? []
     // Links are followed only where a rule on paths may want to know.
-    const isRuledByPath = whole.rules.some((rule) => rule.path !== null && rule.decision !== 'allow' && isForTool(rule, exec.name))
-    const refused = ruledShell(whole, effect.command, everyCommand(script), { named: isRuledByPath ? await placesOf(named, workdir, exec.signal) : [], hosts: hostsOfAll(script) })
+    const isRuledByPath = whole.rules.some((rule) => rule.path !== null && rule.decision !== 'allow')
+    const placed = async (names: readonly string[]) => (isRuledByPath ? placesOf(names, workdir, exec.signal) : [])
+    const written = (script?.redirects ?? []).flatMap(({ direction, target }) => (direction === 'write' ? [target.guess] : []))
+    const refused = ruledShell(whole, effect.command, everyCommand(script), { named: await placed(named), written: await placed(written), hosts: hostsOfAll(script) })
     if (refused !== null) return refused
 
     const facts = script === null ? null : judgeScript(script)
@@ -449,15 +454,20 @@ export function createJudge(parts: Parts): Judge {
 
   /** A rule that denies or wants to be asked. A rule on the paths of a tool holds for each of them. */
   function ruled(whole: Case, places: readonly Place[], subject = places[0]?.spelling ?? whole.exec.name): PreExecuteDecision | null {
-    const { exec, rules, folders } = whole
-    const fits = (rule: Rule) => isForTool(rule, exec.name) && rule.command === null && rule.host === null && (rule.path === null || places.some((place) => concernsPath(rule.path ?? '', place, folders)))
+    const { rules, folders } = whole
+    const fits = (rule: Rule) => isForCall(rule, whole) && rule.command === null && rule.host === null && (rule.path === null || places.some((place) => concernsPath(rule.path ?? '', place, folders)))
     return strict(whole, rules.filter(fits), subject)
   }
 
-  /** As above; a rule on paths holds for every file that the command names, one on hosts for every host. */
-  function ruledShell(whole: Case, command: string, commands: readonly ShellCommand[], { named, hosts }: { readonly named: readonly Place[]; readonly hosts: readonly string[] }): PreExecuteDecision | null {
+  /**
+   * As above; a rule on paths holds for every file that the command names, one on hosts for every host. Of the rules for other tools
+   * those for reading hold for what it names, and those for changing files for what it redirects to: a shell is no way around them.
+   */
+  function ruledShell(whole: Case, command: string, commands: readonly ShellCommand[], { named, written, hosts }: { readonly named: readonly Place[]; readonly written: readonly Place[]; readonly hosts: readonly string[] }): PreExecuteDecision | null {
     const { exec, rules, folders } = whole
     const fits = ({ command: words, path, host, ...rule }: Rule) => {
+      const others = rule.tool === 'read' ? named : rule.tool === 'edit' || rule.tool === 'write' ? written : []
+      if (path !== null && others.some((place) => concernsPath(path, place, folders))) return true
       if (!isForTool(rule, exec.name)) return false
       if (path !== null) return named.some((place) => concernsPath(path, place, folders))
       if (host !== null) return hosts.some((name) => matchesHost(host, name))
@@ -480,8 +490,9 @@ export function createJudge(parts: Parts): Judge {
   }
 
   /** Rules that allow a tool on each of its places, or null. */
-  function rulesFor({ exec, rules, folders }: Case, places: readonly Place[]): readonly Rule[] | null {
-    const allowing = rules.filter((rule) => rule.decision === 'allow' && rule.command === null && rule.host === null && isForTool(rule, exec.name))
+  function rulesFor(whole: Case, places: readonly Place[]): readonly Rule[] | null {
+    const { rules, folders } = whole
+    const allowing = rules.filter((rule) => rule.decision === 'allow' && rule.command === null && rule.host === null && isForCall(rule, whole))
     // A rule without a path speaks of the workspace; what is outside has to be named.
     const found = places.length === 0 ? [allowing.find(({ path }) => path === null)] : places.map((place) => allowing.find(({ path }) => (path === null ? isInside(place.realPath, folders) : fitsPath(path, place, folders))))
     return found.some((rule) => rule === undefined) ? null : found.filter((rule) => rule !== undefined)
@@ -567,6 +578,14 @@ function filledBraces(pattern: string): readonly string[] | null {
 
 /** Written plainly, or as addresses spell it. */
 const hasSecret = (text: string): boolean => [text, text.replace(/%([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))].some((one) => redactSecrets(one) !== one)
+
+/** Every tool that reads is one more way to read, and every one that edits one more way to edit: a rule of the plain one holds for it. */
+function oneMore(whole: Case, plain: 'read' | 'edit'): Case {
+  const isOwn = (plain === 'read' ? ['read', 'glob', 'grep'] : ['edit', 'write']).includes(whole.exec.name)
+  return isOwn ? whole : { ...whole, also: plain }
+}
+
+const isForCall = (rule: Rule, { exec, also }: Case) => isForTool(rule, exec.name) || rule.tool === also
 
 const isForTool = ({ tool }: Pick<Rule, 'tool'>, name: string) => tool === name || tool === '*'
 

@@ -246,6 +246,11 @@ describe('rules of the person', () => {
     ['that deny reach what only reads', 'git log', [{ tool: 'bash', match: 'git log *', decision: 'deny' }], 'deny: '],
     ['that want to be asked win over those that allow', 'npm test', [npm, { tool: 'bash', match: 'npm test *', decision: 'ask' }], 'must ask: '],
     ['of paths reach the files of a command', 'cat vault/a', [{ tool: '*', path: 'vault/**', decision: 'deny' }], 'deny: '],
+    ['for reading reach what a command names', 'cat vault/a', [{ tool: 'read', path: 'vault/**', decision: 'deny' }], 'deny: '],
+    ['for reading reach the folder it changes to', 'cd vault && cat a', [{ tool: 'read', path: 'vault/**', decision: 'deny' }], 'deny: '],
+    ['for changing reach what it redirects to', 'echo x > vault/a', [{ tool: 'edit', path: 'vault/**', decision: 'deny' }], 'deny: '],
+    ['for writing reach what it redirects to', 'echo x >> vault/a', [{ tool: 'write', path: 'vault/**', decision: 'deny' }], 'deny: '],
+    ['for changing let it read', 'cat vault/a', [{ tool: 'edit', path: 'vault/**', decision: 'deny' }], 'allow'],
     ['of another folder say nothing', 'npm test', [{ ...npm, folder: '/home/me/other' }], 'ask: '],
     ['of this folder hold', 'npm test', [{ ...npm, folder: '/home/me/web' }], 'allow'],
     ['of a folder around it hold', 'npm test', [{ ...npm, folder: '/home/me' }], 'allow'],
@@ -407,6 +412,7 @@ describe('“Always allow…” means', () => {
     ['npm test > out.txt', line('npm test > out.txt')],
     ['echo ls | sh', line('echo ls | sh')],
     ['npm test > "$X"', []],
+    [`npm test > ${'x'.repeat(100)}`, ['Allow exactly this command until the session ends', 'Always allow exactly this command in this workspace', 'Always allow exactly this command']],
   ]
   it.each(rows)('for %s', async (command, expected) => expect(await labels(command)).toEqual(expected))
 
@@ -428,6 +434,11 @@ describe('“Always allow…” means', () => {
     ['edit', { file_path: 'src/a.ts' }],
     ['write', { file_path: 'a.ts' }],
     ['read', { file_path: '/etc/hosts' }],
+    ['read_image', { file_path: '/etc/a.png' }],
+    ['lsp', { operation: 'hover', file_path: '/etc/a.ts' }],
+    ['str_replace_editor', { command: 'view', path: '/etc/hosts' }],
+    ['str_replace_editor', { command: 'create', path: 'src/a.ts' }],
+    ['bash', { command: `echo ${'x'.repeat(200)} > out.txt` }],
     ['mcp__mail', {}],
   ]
   it.each(kept)('a rule that allows the very call it was made from: %s %j', async (tool, args) => {
@@ -435,6 +446,18 @@ describe('“Always allow…” means', () => {
     expect(always.length).toBeGreaterThan(0)
     for (const { rule } of always) expect(brief(await setUp({ rules: rule['rules'] as never }).decide(tool, args))).toBe('allow')
   })
+})
+
+describe('a tool that reads or edits in its own way', () => {
+  it.each([
+    ['str_replace_editor', { command: 'create', path: 'src/a.ts' }, { tool: 'edit', path: 'src/**', decision: 'deny' }, 'deny'],
+    ['str_replace_editor', { command: 'view', path: 'src/a.ts' }, { tool: 'read', path: 'src/**', decision: 'deny' }, 'deny'],
+    ['read_image', { file_path: 'src/a.png' }, { tool: 'read', path: 'src/**', decision: 'deny' }, 'deny'],
+    ['lsp', { operation: 'hover', file_path: 'src/a.ts' }, { tool: 'read', path: 'src/**', decision: 'deny' }, 'deny'],
+    ['str_replace_editor', { command: 'create', path: '/etc/a' }, { tool: 'read', path: '/etc/**', decision: 'allow' }, 'ask'],
+    ['str_replace_editor', { command: 'view', path: '/etc/a' }, { tool: 'read', path: '/etc/**', decision: 'allow' }, 'allow'],
+    ['write', { file_path: 'src/a.ts' }, { tool: 'edit', path: 'src/**', decision: 'allow' }, 'ask'],
+  ] as const)('%s %j is held to the rules of the plain one: %j', async (tool, args, rule, kind) => expect((await setUp({ rules: [rule] }).decide(tool, args)).kind).toBe(kind))
 })
 
 describe('a decision says why', () => {
