@@ -32,10 +32,10 @@ export interface ShellBench extends ToolBench {
 
 /** The shell and job tools over real programs, with one agent that has no loop. */
 export async function createShellBench(
-  over: Partial<ShellToolsNeeds> & { readonly processes?: ProcessRunner; readonly clock?: Clock } = {},
+  over: Partial<ShellToolsNeeds> & { readonly processes?: ProcessRunner; readonly clock?: Clock; readonly sessionId?: string } = {},
 ): Promise<ShellBench> {
   const folder = realpathSync(await mkdtemp(join(tmpdir(), 'bosun-shell-')))
-  const agent = createFakeAgent({ cwd: folder })
+  const agent = createFakeAgent({ cwd: folder, ...(over.sessionId !== undefined && { id: over.sessionId }) })
   const made = createToolBench(agent)
   const blobs = createMemoryBlobStore()
   const { processes = createDirectRunner(), clock = realClock } = over

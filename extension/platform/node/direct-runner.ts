@@ -264,6 +264,7 @@ async function spawnFailure({ command, cwd }: ProcessSpec, error: NodeJS.ErrnoEx
   if (!folder.isDirectory()) return `The working folder ${cwd} is not a folder (ENOTDIR). Name a folder that exists.`
   if (error.code === 'ENOENT') return `The program "${command}" was not found (ENOENT). Check its name and that it is on PATH.`
   if (error.code === 'EACCES') return `The program "${command}" may not be executed (EACCES).`
+  if (error.code === 'E2BIG') return `The command is longer than the system takes (E2BIG). Write it to a file and run that.`
   return `"${command}" could not be started: ${error.message}`
 }
 
