@@ -54,6 +54,8 @@ export interface VirtualText {
   readonly name: string
   readonly text: string
   readonly language?: string
+  /** Tells apart texts of one name, such as a file before and after: a short word of letters, digits and `-`. */
+  readonly side?: string
 }
 
 /** Which files a dialog shows, by their endings without a dot. */

@@ -70,8 +70,8 @@ export class WaitingRequests {
     const title = l10n.t('{effect} (proposed)', { effect: withoutMarks(request?.details?.effect ?? '') })
     const files = changes.map((change) => ({
       path: change.target,
-      before: { name: `${id}/before/${change.path}`, text: change.before },
-      after: { name: `${id}/proposed/${change.path}`, text: change.after },
+      before: { name: change.path, text: change.before, side: `${sideOf(id)}-before` },
+      after: { name: change.path, text: change.after, side: `${sideOf(id)}-proposed` },
     }))
     const [only] = files
     if (only !== undefined && files.length === 1) await editor.openDiff({ title, ...only })
@@ -145,3 +145,5 @@ export class WaitingRequests {
     }
   }
 }
+
+const sideOf = (id: string) => id.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-')

@@ -50,7 +50,7 @@ test('a rename across ten files is looked at in one diff, allowed once, made eve
       assert.deepEqual(await textsOf(folder), all(before))
       await screenshot(`lsp-approval-${themes.word}`)
 
-      await approvals.getByRole('button', { name: 'Review in editor' }).click()
+      await approvals.getByRole('button', { name: 'Review' }).click()
       await page.getByRole('tab', { name: /waterLevel → tideLevel in 10 files \(proposed\)/ }).waitFor()
       await page.locator('.multiDiffEntry').filter({ hasText: 'source.ts' }).first().waitFor()
       await page.locator('.multiDiffEntry .view-line').filter({ hasText: 'tideLevel' }).first().waitFor()

@@ -127,7 +127,8 @@ function resultLine(result: ToolResultView, call: ToolCallView | null, tool: str
         outcome: terminalOutcome(result),
       }
     case 'diff':
-      return diffLine(result.diffs, result.title ?? tool, true, [])
+      // What it was for says more than how many files it touched.
+      return changedPaths(result.diffs).length > 1 && result.title !== undefined ? { icon: 'edit', sentence: '{0}', parts: [words(result.title)], outcome: [] } : diffLine(result.diffs, result.title ?? tool, true, [])
     case 'read':
       return { icon: 'file', ...readSentence(result), outcome: [] }
     case 'search':

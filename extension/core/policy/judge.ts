@@ -223,7 +223,7 @@ export function createJudge(parts: Parts): Judge {
     const folder = folders.find((path) => first !== undefined && isWithin(first.realPath, path, style))
     const isTogether = folder !== undefined && places.every(({ realPath }) => isWithin(realPath, folder, style))
     const always = isTogether ? alwaysForEdit(['write', 'edit'], commonPlace(places.map(({ realPath }) => relativeTo(realPath, folder, style))), folder) : []
-    return ask(whole, { effect, why: 'No rule of yours allows changing this file.', always })
+    return ask(whole, { effect, why: `No rule of yours allows changing ${places.length > 1 ? 'these files' : 'this file'}.`, always })
   }
 
   /**

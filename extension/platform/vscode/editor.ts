@@ -184,8 +184,8 @@ export class VscodeEditor implements Editor {
     return this.#parts.views.onDidChangeVisible(listener)
   }
 
-  #keep({ name, text }: VirtualText): vscode.Uri {
-    return this.#parts.kept.keep(name, text)
+  #keep({ name, text, side }: VirtualText): vscode.Uri {
+    return this.#parts.kept.keep(name, text, side)
   }
 
   /** The file as it is now; one that is gone shows as empty. */

@@ -30,19 +30,22 @@ export class KeptFiles implements vscode.FileSystemProvider {
     )
   }
 
-  /** Keep the content under its name and give its address. The same name with other content updates its editors. */
-  keep(name: string, content: string | Uint8Array): vscode.Uri {
-    const uri = vscode.Uri.from({ scheme: this.#scheme, path: `/${name.replaceAll(/[?#\\]/g, '_')}` })
-    const known = this.#contents.get(uri.path)
-    const { bytes } = this.#put(uri.path, content)
+  /**
+   * Keep the content under its name and give its address. The same name with other content updates its editors. `side` tells apart
+   * contents of one name that stand beside each other: a diff shows two names as a file that was renamed.
+   */
+  keep(name: string, content: string | Uint8Array, side = ''): vscode.Uri {
+    const uri = vscode.Uri.from({ scheme: this.#scheme, authority: side, path: `/${name.replaceAll(/[?#\\]/g, '_')}` })
+    const known = this.#contents.get(keyOf(uri))
+    const { bytes } = this.#put(keyOf(uri), content)
     if (known !== undefined && Buffer.compare(known.bytes, bytes) !== 0) this.#changes.fire([{ type: vscode.FileChangeType.Changed, uri }])
     return uri
   }
 
-  #put(path: string, content: string | Uint8Array): Kept {
+  #put(key: string, content: string | Uint8Array): Kept {
     const kept = { bytes: typeof content === 'string' ? new TextEncoder().encode(content) : content, time: Date.now() }
-    this.#contents.delete(path)
-    this.#contents.set(path, kept)
+    this.#contents.delete(key)
+    this.#contents.set(key, kept)
     for (const oldest of this.#contents.keys()) {
       if (this.#contents.size <= MAX_KEPT) break
       this.#contents.delete(oldest)
@@ -84,15 +87,16 @@ export class KeptFiles implements vscode.FileSystemProvider {
   }
 
   async #known(uri: vscode.Uri): Promise<Kept> {
-    const known = this.#contents.get(uri.path)
+    const key = keyOf(uri)
+    const known = this.#contents.get(key)
     if (known !== undefined) return known
     // Asked for its size and its content at once, it is drawn once.
-    const drawing = this.#drawing.get(uri.path) ?? this.#draw(uri)
-    this.#drawing.set(uri.path, drawing)
+    const drawing = this.#drawing.get(key) ?? this.#draw(uri)
+    this.#drawing.set(key, drawing)
     try {
       return await drawing
     } finally {
-      this.#drawing.delete(uri.path)
+      this.#drawing.delete(key)
     }
   }
 
@@ -100,12 +104,14 @@ export class KeptFiles implements vscode.FileSystemProvider {
     try {
       const content = await this.#redraw(uri.path.slice(1))
       // Opened anew in the meantime: that is newer.
-      return this.#contents.get(uri.path) ?? this.#put(uri.path, content)
+      return this.#contents.get(keyOf(uri)) ?? this.#put(keyOf(uri), content)
     } catch (error) {
       throw vscode.FileSystemError.Unavailable(error instanceof Error ? error.message : String(error))
     }
   }
 }
+
+const keyOf = ({ authority, path }: vscode.Uri) => `${authority}${path}`
 
 interface Kept {
   readonly bytes: Uint8Array

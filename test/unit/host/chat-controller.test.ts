@@ -294,7 +294,7 @@ describe('approvals', () => {
     expect(rig.state().approvals).toMatchObject([
       { effect: 'Rename `a → b` in 2 files', canPreview: true, card: { card: 'diff', diffs: ['x.ts', 'y.ts'].map((path) => ({ path, oldText: 'old\n', newText: 'new\n', oldStart: 1, newStart: 1 })) } },
     ])
-    const file = (path: string) => ({ path: `/work/${path}`, before: { name: `q1/before/${path}`, text: 'old\n' }, after: { name: `q1/proposed/${path}`, text: 'new\n' } })
+    const file = (path: string) => ({ path: `/work/${path}`, before: { name: path, text: 'old\n', side: 'q1-before' }, after: { name: path, text: 'new\n', side: 'q1-proposed' } })
     rig.editor.take()
     await rig.say({ type: 'approval-preview', id: 'q1' })
     await rig.say({ type: 'approval-preview', id: 'q1', path: 'y.ts' })

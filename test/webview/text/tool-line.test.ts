@@ -35,6 +35,7 @@ describe('a command', () => {
 describe('an edit', () => {
   const diff = (path: string, oldText: string | null, oldStart?: number) => ({ path, oldText, newText: 'b', ...(oldStart === undefined ? {} : { oldStart, newStart: oldStart }) })
   it('of one file', () => check(null, { card: 'diff', diffs: [diff('a/b.ts', 'a', 3), diff('a/b.ts', 'c', 9)] }, 'Edited b.ts'))
+  it('of several, by what it was for', () => check(null, { card: 'diff', title: 'Renamed a to b in 2 files', diffs: [diff('a.ts', 'a'), diff('b.ts', 'a')] }, 'Renamed a to b in 2 files'))
   it('of several', () => check(null, { card: 'diff', diffs: [diff('a.ts', 'a'), diff('b.ts', 'a')] }, 'Edited 2 files'))
   it('that makes a file', () => check(null, { card: 'diff', diffs: [diff('a.ts', null)] }, 'Created a.ts'))
   it('that only inserts makes none', () => check(null, { card: 'diff', diffs: [diff('a.ts', null, 4)] }, 'Edited a.ts'))

@@ -138,9 +138,9 @@ function ChangesLine({ diffs, onReview }: { readonly diffs: readonly FileDiff[];
       <span>{plural(changedPaths(diffs).length, '{0} file', '{0} files')}</span>
       {added > 0 && <OutcomeText outcome={{ text: `+${added}`, tone: 'added' }} />}
       {removed > 0 && <OutcomeText outcome={{ text: `−${removed}`, tone: 'removed' }} />}
-      <button type="button" class="link" onClick={onReview}>
+      <button type="button" class="link" title={t('Open all changes in the editor')} onClick={onReview}>
         <Icon name="diff-multiple" />
-        {t('Review in editor')}
+        {t('Review')}
       </button>
     </div>
   )
