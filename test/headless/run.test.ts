@@ -292,7 +292,8 @@ describe('tools', () => {
     cleanUps.push(remove)
     const [work = '', store = '', home = ''] = paths
     for (const folder of [work, store, join(home, '.claude')]) mkdirSync(folder, { recursive: true })
-    const daemon = (name: string) => `setsid -f bash -c "echo \\$\\$ > ${join(work, name)}; exec sleep 1000" > /dev/null 2>&1 < /dev/null`
+    // It has left its session before the shell ends, which would take it with it else.
+    const daemon = (name: string) => `setsid -f bash -c "echo \\$\\$ > ${join(work, name)}; exec sleep 1000" > /dev/null 2>&1 < /dev/null; until [ -s ${join(work, name)} ]; do sleep 0.02; done`
     const path = join(home, '.claude/settings.json')
     const text = JSON.stringify({ hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: daemon('by-hook') }] }] } })
     writeFileSync(path, text)
@@ -300,8 +301,7 @@ describe('tools', () => {
     const commands = hooks.map(({ point, matcher, command, timeoutMs }) => [point, matcher, command, timeoutMs ?? null])
     const digest = createHash('sha256').update(JSON.stringify([path, 'claude', commands])).digest('hex')
     writeFileSync(join(store, 'settings.json'), JSON.stringify({ 'bosun.hooks.allowed': [digest] }))
-    const wait = `until [ -s by-hook ] && [ -s by-command ]; do sleep 0.02; done`
-    const args = { command: `${daemon('by-command')}; ${wait}`, description: 'Start a daemon' }
+    const args = { command: daemon('by-command'), description: 'Start a daemon' }
     const { code, lines } = await runHeadless(['tool', 'bash', JSON.stringify(args), '--cwd', work, '--storage', store, '--permissions', 'allow'], { env: { HOME: home } })
     expect([code, lines[0]?.['isError']]).toEqual([0, false])
     expect(['by-command', 'by-hook'].map((name) => isRunning(Number(readFileSync(join(work, name), 'utf8'))))).toEqual([false, false])
