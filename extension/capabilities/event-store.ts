@@ -61,6 +61,7 @@ export interface EventFile {
   header(): JsonObject
   /**
    * Every stored line after the header in batches, oldest first; to be read through before the first append.
+   * Errors: `SESSION_NOT_FOUND` when it was removed since it was opened.
    * A line that is no JSON object ends the log. With write access that tail is cut off, its bytes kept beside the log.
    */
   read(): AsyncIterable<readonly JsonObject[]>

@@ -344,6 +344,15 @@ describe('an event store on the disk', () => {
     expect(await readdir(join(root, 'a'))).toEqual(before)
   })
 
+  it('says that a session is not there when another window takes it away while it is read', async () => {
+    const { store, root, file } = await stored(2)
+    await file.close()
+    const reader = await store.open('a', 'read-only')
+    await new NodeEventStore({ root }).remove('a')
+    await expect(reader.readTail(1)).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
+    await expect(reader.read()[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
+  })
+
   it('keeps a lease alive by its heartbeat', async () => {
     const { root } = await stored(1, { heartbeatMs: 10, staleMs: 50 })
     await new Promise((resolve) => setTimeout(resolve, 90))

@@ -3,6 +3,8 @@ import type { Clock } from '../../extension/capabilities/clock.ts'
 export interface ManualClock extends Clock {
   /** Move time on and fire what is due, in order of its time. */
   advance(ms: number): void
+  /** Set the time of day otherwise, as a person or the network does; no time goes by. */
+  jump(ms: number): void
   /** Timers that wait. */
   readonly waiting: number
 }
@@ -10,9 +12,10 @@ export interface ManualClock extends Clock {
 /** A clock that stands still until a test moves it. */
 export function createManualClock(startedAt = 1_700_000_000_000): ManualClock {
   let elapsed = 0
+  let set = 0
   const timers = new Set<{ readonly at: number; readonly fire: () => void }>()
   return {
-    now: () => startedAt + elapsed,
+    now: () => startedAt + set + elapsed,
     monotonicMs: () => elapsed,
     schedule(delayMs, fire) {
       const timer = { at: elapsed + delayMs, fire }
@@ -29,6 +32,9 @@ export function createManualClock(startedAt = 1_700_000_000_000): ManualClock {
         due.fire()
       }
       elapsed = end
+    },
+    jump(ms) {
+      set += ms
     },
     get waiting() {
       return timers.size

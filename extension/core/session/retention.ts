@@ -4,6 +4,7 @@ import { EventStoreError } from '../../capabilities/event-store.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import { everyLayer, type Context, type Dispatcher, type Emit, type Plugin } from '../kernel/plugin.ts'
 import { settings } from '../settings/specs.ts'
+import { createClockWatch, type ClockWatch } from './clock-watch.ts'
 import type { SessionSummary } from './session.ts'
 
 declare module '../kernel/plugin.ts' {
@@ -24,7 +25,10 @@ const FIRST_LOOK_MS = 60_000
 const NEXT_LOOK_MS = 6 * 3_600_000
 const DAY_MS = 86_400_000
 
-/** Takes sessions away that nobody touched for as many days as `sessions.retentionDays` says; none by default. */
+/**
+ * Takes sessions away that nobody touched for as many days as `sessions.retentionDays` says; none by default, and none while the clock
+ * was just set: what is old by it may be of yesterday.
+ */
 export function retentionPlugin(parts: RetentionParts): Plugin {
   return {
     name: 'retention',
@@ -32,9 +36,10 @@ export function retentionPlugin(parts: RetentionParts): Plugin {
     apply(ctx) {
       let cancel = (): void => {}
       let work = Promise.resolve()
+      const watch = createClockWatch(parts.clock)
       const lookIn = (delayMs: number): void => {
         cancel = parts.clock.schedule(delayMs, () => {
-          work = removeExpired(ctx, parts).catch((error: unknown) => parts.logger.error('Old sessions could not be looked for.', { error: messageOf(error) }))
+          work = removeExpired(ctx, parts, watch).catch((error: unknown) => parts.logger.error('Old sessions could not be looked for.', { error: messageOf(error) }))
           lookIn(NEXT_LOOK_MS)
         })
       }
@@ -47,18 +52,20 @@ export function retentionPlugin(parts: RetentionParts): Plugin {
   }
 }
 
-async function removeExpired({ sessions, settings: read }: Context, { clock, logger, dispatch }: RetentionParts): Promise<void> {
+async function removeExpired({ sessions, settings: read }: Context, { clock, logger, dispatch }: RetentionParts, watch: ClockWatch): Promise<void> {
   const days = read.get(settings.sessionsRetentionDays)
+  const hasJumped = watch.hasJumped()
   if (days === 0) return
+  if (hasJumped) return logger.info('The clock was set, or the machine slept; old sessions are looked for later.')
+  const touchedSince = clock.now() - days * DAY_MS
   const gone: SessionSummary[] = []
-  for (const session of expiredSessions(await sessions.list(), clock.now() - days * DAY_MS)) {
-    if (sessions.live(session.id) !== undefined) continue
+  for (const session of expiredSessions(await sessions.list(), touchedSince)) {
     try {
-      await sessions.remove(session.id)
-      gone.push(session)
+      if (await sessions.expire(session.id, touchedSince)) gone.push(session)
     } catch (error) {
       // Another window has it open, or took it away already.
-      if (!isErrorOf(EventStoreError, error, 'SESSION_BUSY') && !isErrorOf(EventStoreError, error, 'SESSION_NOT_FOUND')) throw error
+      if (isErrorOf(EventStoreError, error, 'SESSION_BUSY') || isErrorOf(EventStoreError, error, 'SESSION_NOT_FOUND')) continue
+      logger.warn('An old session could not be deleted.', { session: session.id, error: messageOf(error) })
     }
   }
   if (gone.length === 0) return

@@ -1,3 +1,4 @@
+import type { Undo } from '../../base/undo.ts'
 import type { Json } from '../../base/json.ts'
 import type { LogRepair, LogWriter } from '../../capabilities/event-store.ts'
 import type { Emit, Parallel, ScopeKey } from '../kernel/plugin.ts'
@@ -113,6 +114,13 @@ export interface Sessions {
   archive(id: string, isArchived: boolean): Promise<void>
   /** Closes it first when it is live. Errors: the store's `SESSION_NOT_FOUND`, `SESSION_BUSY`. */
   remove(id: string): Promise<void>
+  /**
+   * Remove it unless somebody has to do with it: it is open or being opened, held, named by a person, unreadable, or was touched since.
+   * Who opens it meanwhile waits and finds it gone. False when it stays. Errors: as `remove`.
+   */
+  expire(id: string, touchedSince: number): Promise<boolean>
+  /** Keep stored sessions from expiring while they are read. Resolves once none of them is being taken away. */
+  hold(ids: readonly string[]): Promise<Undo>
   /** From now on the events of this session are heard in `scope` and above; before, and after null, by global listeners only. */
   bindScope(id: string, scope: ScopeKey | null): void
 }

@@ -1,5 +1,6 @@
 import { isErrorOf } from '../../base/harness-error.ts'
 import { snapshotJson, type Json, type JsonObject } from '../../base/json.ts'
+import type { Undo } from '../../base/undo.ts'
 import type { BlobStore } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import { EventStoreError, sessionAlreadyExists, sessionBusy, type EventFile, type EventStore, type StoredSession } from '../../capabilities/event-store.ts'
@@ -69,6 +70,10 @@ class SessionHost implements Sessions {
   readonly #projections: ProjectionRegistry
   readonly #live = new Map<string, LiveSession>()
   readonly #opening = new Map<string, Promise<Session>>()
+  /** Sessions that are being taken away; none of these rejects. */
+  readonly #removing = new Map<string, Promise<void>>()
+  /** How many read it just now. */
+  readonly #holds = new Map<string, number>()
   readonly #scopes = new Map<string, ScopeKey>()
   /** Of the live forks. */
   readonly #ancestors = new Map<string, readonly string[]>()
@@ -88,7 +93,7 @@ class SessionHost implements Sessions {
   open(id: string): Promise<Session> {
     const live = this.#live.get(id)
     if (live?.access === 'write') return Promise.resolve(live)
-    const opening = this.#opening.get(id) ?? this.#openAnew(id, live).finally(() => this.#opening.delete(id))
+    const opening = this.#opening.get(id) ?? this.#openAnew(id, live, this.#removing.get(id)).finally(() => this.#opening.delete(id))
     this.#opening.set(id, opening)
     return opening
   }
@@ -172,7 +177,7 @@ class SessionHost implements Sessions {
     const stored = await this.#parts.events.list()
     const closed = await Promise.all(stored.filter(({ id }) => !this.#live.has(id)).map((session) => this.#summaryOf(session)))
     const live = [...this.#live.values()].map((session) => this.#liveSummary(session))
-    return [...live, ...closed].sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1))
+    return [...live, ...closed.filter((summary) => summary !== null)].sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1))
   }
 
   async rename(id: string, title: string): Promise<void> {
@@ -194,23 +199,71 @@ class SessionHost implements Sessions {
 
   /** Without publishing it: nobody works with a session that only gets a name. */
   async #noteStored(id: string, draft: EventDraft): Promise<void> {
-    const session = await this.#load(await this.#parts.events.open(id, 'write'))
-    await this.#orClose(session, async () => {
-      if (session.writer !== undefined) throw sessionBusy(id, session.writer)
-      // One that can only be read says why.
-      session.appendQuietly(draft)
-    })
-    await session.close()
+    const release = await this.hold([id])
+    try {
+      const session = await this.#load(await this.#parts.events.open(id, 'write'))
+      await this.#orClose(session, async () => {
+        if (session.writer !== undefined) throw sessionBusy(id, session.writer)
+        // One that can only be read says why.
+        session.appendQuietly(draft)
+      })
+      await session.close()
+    } finally {
+      release()
+    }
   }
 
-  async remove(id: string): Promise<void> {
-    const live = this.#live.get(id)
-    await live?.close()
-    try {
+  remove(id: string): Promise<void> {
+    return this.#taking(id, async () => {
+      // Opened half way it would come up again as a session without files.
+      await this.#opening.get(id)?.catch(() => {})
+      const live = this.#live.get(id)
+      await live?.close()
+      try {
+        await this.#parts.events.remove(id)
+      } catch (error) {
+        // A live session that nobody used has left nothing to remove.
+        if (live === undefined || !isErrorOf(EventStoreError, error, 'SESSION_NOT_FOUND')) throw error
+      }
+    })
+  }
+
+  async expire(id: string, touchedSince: number): Promise<boolean> {
+    const isInUse = () => this.#live.has(id) || this.#opening.has(id) || this.#holds.has(id)
+    if (isInUse() || this.#removing.has(id)) return false
+    return await this.#taking(id, async () => {
+      const summary = await this.#summaryOf(await this.#parts.events.describe(id))
+      if (summary === null || summary.isNamed || summary.problem !== undefined || summary.updatedAt >= touchedSince || isInUse()) return false
       await this.#parts.events.remove(id)
-    } catch (error) {
-      // A live session that nobody used has left nothing to remove.
-      if (live === undefined || !isErrorOf(EventStoreError, error, 'SESSION_NOT_FOUND')) throw error
+      return true
+    })
+  }
+
+  async hold(ids: readonly string[]): Promise<Undo> {
+    for (const id of ids) this.#holds.set(id, (this.#holds.get(id) ?? 0) + 1)
+    for (const id of ids) await this.#removing.get(id)
+    let isHeld = true
+    return () => {
+      if (!isHeld) return
+      isHeld = false
+      for (const id of ids) {
+        const left = (this.#holds.get(id) ?? 1) - 1
+        if (left === 0) this.#holds.delete(id)
+        else this.#holds.set(id, left)
+      }
+    }
+  }
+
+  /** Whoever opens the session meanwhile waits for the end of `work`. */
+  async #taking<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#removing.get(id) ?? Promise.resolve()
+    const result = before.then(work)
+    const over = result.then(() => {}, () => {})
+    this.#removing.set(id, over)
+    try {
+      return await result
+    } finally {
+      if (this.#removing.get(id) === over) this.#removing.delete(id)
     }
   }
 
@@ -266,8 +319,10 @@ class SessionHost implements Sessions {
     }
   }
 
-  async #openAnew(id: string, stale: LiveSession | undefined): Promise<Session> {
+  /** `removal`: what was under way when it was asked for; one that comes later waits for the opening. */
+  async #openAnew(id: string, stale: LiveSession | undefined, removal: Promise<void> | undefined): Promise<Session> {
     await stale?.close()
+    await removal
     const session = await this.#load(await this.#openFile(id))
     return this.#orClose(session, async () => {
       const ancestors = await this.#ancestorsOf(session.header)
@@ -399,13 +454,15 @@ class SessionHost implements Sessions {
     return { id, ...summaryFacts(header, session.fold.stateOf(sessionListMetadataProjection) ?? sessionListMetadataProjection.start()), isLive: true }
   }
 
-  async #summaryOf(stored: StoredSession): Promise<SessionSummary> {
+  /** Null for one that went meanwhile. */
+  async #summaryOf(stored: StoredSession): Promise<SessionSummary | null> {
     const { id, modifiedAt } = stored
     if (stored.header === null) return { id, title: untitled, createdAt: modifiedAt, updatedAt: modifiedAt, isLive: false, isNamed: false, isArchived: false, problem: stored.problem ?? 'Its log cannot be read.' }
     try {
       const header = headerFrom(id, stored.header)
       return { id, ...summaryFacts(header, await this.#storedListState(stored)), isLive: false }
     } catch (error) {
+      if (isErrorOf(EventStoreError, error, 'SESSION_NOT_FOUND')) return null
       const problem = error instanceof Error ? error.message : String(error)
       return { id, title: untitled, createdAt: modifiedAt, updatedAt: modifiedAt, isLive: false, isNamed: false, isArchived: false, problem }
     }

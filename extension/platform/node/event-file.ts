@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { stringifyJson, type JsonObject } from '../../base/json.ts'
 import type { Undo } from '../../base/undo.ts'
-import { EventStoreError, type EventFile, type LogRepair, type LogWriter } from '../../capabilities/event-store.ts'
+import { EventStoreError, sessionNotFound, type EventFile, type LogRepair, type LogWriter } from '../../capabilities/event-store.ts'
 import { exists, hasCode, syncFolder } from './file-facts.ts'
 import { Lease, type LeaseTimes } from './lease.ts'
 import { offsetAfter, readLines, readTail } from './log-reader.ts'
@@ -103,15 +103,28 @@ export class NodeEventFile implements EventFile {
   async *read(): AsyncIterable<readonly JsonObject[]> {
     if (this.#isUnborn) return
     let count = 0
-    for await (const { lines, damage } of readLines(this.#path)) {
-      count += lines.length
-      if (lines.length > 0) yield lines
-      if (damage !== null && this.access === 'write') await this.cut(count, `line ${count + 2}: ${damage}`)
+    try {
+      for await (const { lines, damage } of readLines(this.#path)) {
+        count += lines.length
+        if (lines.length > 0) yield lines
+        if (damage !== null && this.access === 'write') await this.cut(count, `line ${count + 2}: ${damage}`)
+      }
+    } catch (error) {
+      throw this.#goneOr(error)
     }
   }
 
   async readTail(count: number): Promise<readonly JsonObject[]> {
-    return this.#isUnborn ? [] : readTail(this.#path, count)
+    try {
+      return this.#isUnborn ? [] : await readTail(this.#path, count)
+    } catch (error) {
+      throw this.#goneOr(error)
+    }
+  }
+
+  /** Another window may take a session away while it is opened here. */
+  #goneOr(error: unknown): unknown {
+    return hasCode(error, 'ENOENT') ? sessionNotFound(this.id) : error
   }
 
   async cut(lines: number, reason: string): Promise<void> {

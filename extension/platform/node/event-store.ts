@@ -109,7 +109,8 @@ export class NodeEventStore implements EventStore {
     try {
       return await this.describe(id)
     } catch (error) {
-      if (error instanceof EventStoreError) return null
+      // Also one that is taken away just now.
+      if (error instanceof EventStoreError || hasCode(error, 'ENOENT', 'ENOTDIR')) return null
       return { id, modifiedAt: 0, size: 0, header: null, problem: error instanceof Error ? error.message : String(error), note: null, notedAt: null }
     }
   }

@@ -90,6 +90,21 @@ describe('an export', () => {
     expect(names(await whole(archives.export(plan, { isRedacted: false })))).toHaveLength(5)
   })
 
+  it('keeps what it reads from expiring, and leaves out what went since it was planned', async () => {
+    const { archives, sessions } = await family()
+    const [both, stranger] = [await archives.plan('parent'), await archives.plan('stranger')]
+    for (const id of ['parent', 'child', 'stranger']) await sessions.live(id)?.close()
+    const later = Date.now() + 1_000
+    const reading = archives.export(stranger, { isRedacted: false })[Symbol.asyncIterator]()
+    await reading.next()
+    expect(await sessions.expire('stranger', later)).toBe(false)
+    await reading.return?.()
+    expect(await sessions.expire('stranger', later)).toBe(true)
+    await expect(whole(archives.export(stranger, { isRedacted: false }))).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
+    await sessions.remove('child')
+    expect(names(await whole(archives.export(both, { isRedacted: false })))).toHaveLength(3)
+  })
+
   it('masks known shapes of keys when asked, in streamed parts too, and nothing else', async () => {
     const { parent, zip } = await family()
     const halves = [token.slice(0, 10), token.slice(10, 20), token.slice(20)]

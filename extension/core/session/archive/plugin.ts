@@ -54,14 +54,16 @@ class Archives implements SessionArchives {
     return { sessionIds: [sessionId, ...descendantsOf(sessionId, sessions)], name: ['bosun', slug(root?.title ?? ''), day].filter((part) => part !== '').join('-') }
   }
 
-  async *export({ sessionIds }: ExportPlan, { isRedacted }: ExportOptions): AsyncGenerator<Uint8Array> {
-    const [root = ''] = sessionIds
+  async *export({ sessionIds: planned }: ExportPlan, { isRedacted }: ExportOptions): AsyncGenerator<Uint8Array> {
+    const [root = ''] = planned
     if (this.#exporting.has(root)) throw new ArchiveError('EXPORT_RUNNING', 'This session is being exported already. Wait until that is done.')
     this.#exporting.add(root)
+    const release = await this.#ctx.sessions.hold(planned)
     try {
       const { blobs, clock, events } = this.#parts
-      const sizes = []
-      for (const id of sessionIds) sizes.push((await this.#flushed(id)).size)
+      const found = await this.#found(planned)
+      const sessionIds = found.map(({ id }) => id)
+      const sizes = found.map(({ size }) => size)
       const bytes = sizes.reduce((sum, size) => sum + size, 0)
       if (bytes > MAX_LOG_BYTES) throw new ArchiveError('TOO_LARGE', `The logs have ${Math.ceil(bytes / 1_048_576)} MB together; an archive holds ${MAX_LOG_BYTES / 1_048_576} MB. Copy the folder of the session instead.`)
       const manifest: ArchiveManifest = { format: 'bosun-session', version: 1, root, sessions: sessionIds, exportedAt: new Date(clock.now()).toISOString(), isRedacted }
@@ -73,18 +75,37 @@ class Archives implements SessionArchives {
       })
       yield* zipped(files, clock.now())
     } finally {
+      release()
       this.#exporting.delete(root)
     }
   }
 
+  /** What of a plan is still there. Errors: `SESSION_NOT_FOUND` when its first session went since it was made. */
+  async #found([root = '', ...others]: readonly string[]): Promise<readonly { readonly id: string; readonly size: number }[]> {
+    const found = [{ id: root, size: (await this.#flushed(root)).size }]
+    for (const id of others) {
+      try {
+        found.push({ id, size: (await this.#flushed(id)).size })
+      } catch (error) {
+        if (!isErrorOf(EventStoreError, error, 'SESSION_NOT_FOUND')) throw error
+      }
+    }
+    return found
+  }
+
   async markdown(sessionId: string, { isRedacted }: ExportOptions): Promise<string> {
     const { sessions } = this.#ctx
-    await this.#flushed(sessionId)
-    const title = (await sessions.list()).find(({ id }) => id === sessionId)?.title ?? sessionId
-    // Every event there is: what streamed is left out by the document itself.
-    const { header, events } = await sessions.readTail(sessionId, Number.MAX_SAFE_INTEGER)
-    const text = markdownOf({ title, id: sessionId, cwd: header.cwd, createdAt: header.createdAt }, events)
-    return isRedacted ? redactSecrets(text) : text
+    const release = await sessions.hold([sessionId])
+    try {
+      await this.#flushed(sessionId)
+      const title = (await sessions.list()).find(({ id }) => id === sessionId)?.title ?? sessionId
+      // Every event there is: what streamed is left out by the document itself.
+      const { header, events } = await sessions.readTail(sessionId, Number.MAX_SAFE_INTEGER)
+      const text = markdownOf({ title, id: sessionId, cwd: header.cwd, createdAt: header.createdAt }, events)
+      return isRedacted ? redactSecrets(text) : text
+    } finally {
+      release()
+    }
   }
 
   async import(bytes: Uint8Array, { cwd }: { readonly cwd: string }): Promise<readonly string[]> {

@@ -33,13 +33,15 @@ describe('retention', () => {
     const age = (daysOld: number) => clock.now() - daysOld * 86_400_000
     const removed: string[] = []
     const told: string[] = []
-    const list = [session('31', { updatedAt: age(31) }), session('29', { updatedAt: age(29) }), session('busy', { updatedAt: age(90) })]
+    const list = [session('31', { updatedAt: age(31) }), session('29', { updatedAt: age(29) }), ...['busy', 'broken', 'opened'].map((id) => session(id, { updatedAt: age(90) }))]
     kernel.root.provide('sessions', {
       list: async () => list.filter(({ id }) => !removed.includes(id)),
-      live: () => undefined,
-      async remove(id: string) {
+      async expire(id: string) {
         if (id === 'busy') throw sessionBusy(id, { pid: 1, host: 'here', since: 0 })
+        if (id === 'broken') throw new Error('EROFS')
+        if (id === 'opened') return false
         removed.push(id)
+        return true
       },
     } as unknown as Sessions)
     await kernel.root.plugin(settingsPlugin({ source: memorySettings({ 'sessions.retentionDays': days }), logger, dispatch: kernel.dispatch })).ready
@@ -57,7 +59,7 @@ describe('retention', () => {
     await pass(60_000)
     expect(removed).toEqual([])
   })
-  it('waits a minute, takes what is older, leaves what another window has open, and tells', async () => {
+  it('waits a minute, takes what is older, leaves what is open or cannot be taken, and tells', async () => {
     const { removed, told, pass } = await rig(30)
     await pass(59_999)
     expect(removed).toEqual([])
@@ -69,6 +71,23 @@ describe('retention', () => {
     await pass(60_000)
     for (let hours = 0; hours < 30; hours += 6) await pass(6 * 3_600_000)
     expect(removed).toEqual(['31', '29'])
+  })
+  it.each([1, -1])('takes nothing while the clock was just set, by %i years, and looks again later', async (years) => {
+    const { clock, removed, told, pass } = await rig(30)
+    clock.jump(years * 365 * 86_400_000)
+    await pass(60_000)
+    expect([removed, told]).toEqual([[], []])
+    clock.jump(-years * 365 * 86_400_000)
+    await pass(6 * 3_600_000)
+    expect(removed).toEqual([])
+    await pass(6 * 3_600_000)
+    expect(removed).toEqual(['31'])
+  })
+  it('is not kept from its work by a clock that is put right by minutes', async () => {
+    const { clock, removed, pass } = await rig(30)
+    clock.jump(-600_000)
+    await pass(60_000)
+    expect(removed).toEqual(['31'])
   })
   it('stops with its plugin', async () => {
     const { kernel, clock } = await rig(30)

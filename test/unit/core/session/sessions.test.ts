@@ -338,6 +338,69 @@ describe('a session on a disk that takes nothing', () => {
   })
 })
 
+describe('a session that expires', () => {
+  const soon = () => clock.now() + 1
+  const touched = async () => stored(wholeTurn(1))
+
+  it('stays for who asks for it while it is looked at', async () => {
+    const { sessions } = await windowOn(await touched())
+    const [isGone, opened] = await Promise.all([sessions.expire('a', soon()), sessions.open('a')])
+    expect([isGone, opened.access, typesOf(opened).slice(0, -1)]).toEqual([false, 'write', wholeTurn(1).map(({ type }) => type)])
+  })
+  it('is not found by who asks for it while it goes, by none half way', async () => {
+    const { sessions, events } = await windowOn(await touched())
+    const remove = events.remove.bind(events)
+    const asked: Promise<unknown>[] = []
+    Object.assign(events, {
+      async remove(id: string) {
+        asked.push(sessions.open('a'), sessions.rename('a', 'Late'), sessions.hold(['a']).then(() => sessions.readTail('a', 1)))
+        await Promise.resolve()
+        await remove(id)
+      },
+    })
+    expect(await sessions.expire('a', soon())).toBe(true)
+    expect(await Promise.allSettled(asked)).toMatchObject(asked.map(() => ({ reason: { code: 'SESSION_NOT_FOUND' } })))
+    expect([sessions.live('a'), await sessions.list()]).toEqual([undefined, []])
+  })
+  it('stays when it is being opened, and is whole then', async () => {
+    const { sessions } = await windowOn(await touched())
+    const [opened, isGone] = await Promise.all([sessions.open('a'), sessions.expire('a', soon())])
+    expect([opened.access, isGone, await sessions.expire('a', soon())]).toEqual(['write', false, false])
+    const fork = await sessions.fork('a')
+    await Promise.all([opened.close(), fork.close()])
+    expect((await sessions.list()).map(({ id }) => id)).toContain('a')
+  })
+  it('stays while it is held, as for an export, and goes afterwards', async () => {
+    const { sessions } = await windowOn(await touched())
+    const releases = [await sessions.hold(['a']), await sessions.hold(['a', 'b'])]
+    for (const release of releases) {
+      expect(await sessions.expire('a', soon())).toBe(false)
+      release()
+      release()
+    }
+    expect(await sessions.expire('a', soon())).toBe(true)
+  })
+  it('stays when it was touched since, or was named', async () => {
+    const { sessions } = await windowOn(await touched())
+    expect(await sessions.expire('a', 1)).toBe(false)
+    const [, isGone] = await Promise.all([sessions.rename('a', 'Mine'), sessions.expire('a', soon())])
+    expect([isGone, await sessions.expire('a', soon())]).toEqual([false, false])
+    expect(await sessions.list()).toMatchObject([{ id: 'a', title: 'Mine' }])
+  })
+  it('is busy while another window writes it', async () => {
+    const disk = await touched()
+    const other = await (await windowOn(disk)).sessions.open('a')
+    await expect((await windowOn(disk)).sessions.expire('a', soon())).rejects.toMatchObject({ code: 'SESSION_BUSY' })
+    await other.close()
+  })
+  it('that a person removes while it is being opened goes all the same, once', async () => {
+    const { sessions } = await windowOn(await touched())
+    const [opened, removed] = await Promise.allSettled([sessions.open('a'), sessions.remove('a'), sessions.expire('a', soon())])
+    expect([opened.status, removed.status, sessions.live('a'), await sessions.list()]).toEqual(['fulfilled', 'fulfilled', undefined, []])
+    await expect(sessions.open('a')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
+  })
+})
+
 describe('closing a session', () => {
   it('writes everything, tells, and lets it go', async () => {
     const disk = createMemoryDisk()
