@@ -1,3 +1,4 @@
+import { utf8Length } from '../../base/text.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Secrets } from '../../capabilities/secrets.ts'
 import type { CommandDefinition } from '../../core/commands/command.ts'
@@ -7,8 +8,8 @@ import type {} from '../../core/session/session.ts'
 import type {} from './events.ts'
 import { effortCommand, modelCommand } from './model-command.ts'
 
-/** Characters of one `/feedback`. Source: runtime specification 25, feedback notes. */
-const MAX_FEEDBACK_CHARS = 8_192
+/** UTF-8 bytes of one `/feedback`. Source: runtime specification 25, feedback notes. */
+const MAX_FEEDBACK_BYTES = 8_192
 
 /** The commands about a session that need no view: `/model`, `/effort`, `/rename`, `/feedback`, `/help`. */
 export function sessionCommands(parts: { readonly secrets: Pick<Secrets, 'get'>; readonly clock: Pick<Clock, 'schedule'> }): Plugin {
@@ -39,7 +40,8 @@ const feedbackCommand: CommandDefinition = {
   hidesArguments: true,
   run({ agent, args }) {
     if (args === '') throw new Error('Say after /feedback what you noticed.')
-    if (args.length > MAX_FEEDBACK_CHARS) throw new Error(`This is too long: ${args.length} characters, at most ${MAX_FEEDBACK_CHARS}. Shorten it.`)
+    const bytes = utf8Length(args)
+    if (bytes > MAX_FEEDBACK_BYTES) throw new Error(`This is too long: ${bytes} bytes, at most ${MAX_FEEDBACK_BYTES}. Shorten it.`)
     const { seq } = agent.session.append({ type: 'feedback/record', data: { text: args } })
     return { text: 'Written into the log of this session.', sourceEventSeq: seq }
   },

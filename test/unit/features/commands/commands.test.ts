@@ -98,7 +98,7 @@ describe('/feedback', () => {
     ])
     expect(agent.session.events().find(({ type }) => type === 'command/run')?.data).not.toHaveProperty('args')
   })
-  it.each([['/feedback', 'Say after /feedback what you noticed.'], [`/feedback ${'x'.repeat(8_193)}`, 'This is too long: 8193 characters, at most 8192. Shorten it.']])('refuses %.12s', async (line, problem) => expect(await (await rig()).run(line)).toEqual(['error', problem]))
+  it.each([['/feedback', 'Say after /feedback what you noticed.'], [`/feedback ${'x'.repeat(8_193)}`, 'This is too long: 8193 bytes, at most 8192. Shorten it.'], [`/feedback ${'é'.repeat(4_097)}`, 'This is too long: 8194 bytes, at most 8192. Shorten it.']])('refuses %.12s', async (line, problem) => expect(await (await rig()).run(line)).toEqual(['error', problem]))
 })
 
 it('/help lists every command with its hint', async () => {
