@@ -24,6 +24,7 @@ import { VscodeProblemMarks } from './platform/vscode/problem-marks.ts'
 import { vscodeLanguages } from './platform/vscode/languages.ts'
 import { vscodeLocalization as l10n } from './platform/vscode/localization.ts'
 import { createVscodeMemento } from './platform/vscode/memento.ts'
+import { createVscodeNotebooks } from './platform/vscode/notebooks.ts'
 import { findEditorRipgrep } from './platform/vscode/ripgrep.ts'
 import { vscodeProblemFeed } from './platform/vscode/problem-feed.ts'
 import { createVscodeSecrets } from './platform/vscode/secrets.ts'
@@ -85,6 +86,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
     languages: vscodeLanguages,
     logger,
     machine,
+    notebooks: createVscodeNotebooks({ files }),
     problemFeed: vscodeProblemFeed,
     processes,
     search: createRipgrepSearch({ processes, unsavedTexts: () => files.unsavedTexts(), ...(rgPath === null ? {} : { rgPath }) }),

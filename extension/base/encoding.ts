@@ -153,6 +153,9 @@ export function eolFrom({ lf, crlf }: { readonly lf: number; readonly crlf: numb
 export const withLineEnds = (eol: TextForm['eol'], text: string): string =>
   eol === 'crlf' && !text.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text
 
+/** CRLF to LF; a lone CR is data. */
+export const toLf = (text: string): string => (text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text)
+
 const eolOf = (text: string) => eolFrom(countLineEnds(text))
 
 const carriageReturn = 13

@@ -50,3 +50,14 @@ export interface NotebookOutput {
   /** UTF-16 units of the output as it is stored. */
   readonly chars: number
 }
+
+/** Media types whose text says the most, in this order. */
+const READABLE: readonly string[] = ['text/plain', 'text/markdown', 'text/html', 'application/json', 'text/latex']
+
+/** What is shown of the forms in which one output is given: the one that reads best, and pictures by name; all by name where none can be read. */
+export function readableForms<T extends { readonly mediaType: string }>(forms: readonly T[]): readonly { readonly form: T; readonly isText: boolean }[] {
+  const shown = READABLE.find((type) => forms.some(({ mediaType }) => mediaType === type))
+  return forms
+    .filter(({ mediaType }) => mediaType === shown || mediaType.startsWith('image/') || shown === undefined)
+    .map((form) => ({ form, isText: form.mediaType === shown }))
+}

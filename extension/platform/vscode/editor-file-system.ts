@@ -530,7 +530,7 @@ function checkExpected(target: FileTarget, expect: Expectation, version: FileVer
 /** A notebook editor holds cells, not the file's JSON; writing below it would lose one of the two. */
 function refuseOpenNotebook(target: FileTarget, uri: vscode.Uri): void {
   const isOpen = vscode.workspace.notebookDocuments.some((notebook) => !notebook.isClosed && notebook.uri.toString() === uri.toString())
-  if (isOpen) throw ioError(target.spelling, 'it is open as a notebook; close the notebook first')
+  if (isOpen) throw ioError(target.spelling, 'it is open as a notebook; edit its cells, or close the notebook first')
 }
 
 /** The person marked the file as read-only for the editor. Source: the settings `files.readonlyInclude` and `files.readonlyExclude`. */

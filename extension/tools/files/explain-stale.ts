@@ -1,8 +1,8 @@
+import { toLf } from '../../base/encoding.ts'
 import { structuredPatch } from 'diff'
 import { FileError, type FileTarget, type FileVersion, type TextFile } from '../../capabilities/file-system.ts'
 import type { Execution } from '../../core/tools/definition.ts'
 import { MAX_CHANGED_BYTES, type FileToolNeeds } from './file-change.ts'
-import { toLf } from './line-ends.ts'
 
 /** UTF-16 units of a change that is told with a failure. */
 export const MAX_TOLD_CHARS = 6_000

@@ -1,3 +1,4 @@
+import { toLf } from '../../base/encoding.ts'
 import { utf8Length } from '../../base/text.ts'
 import type { BlobStore } from '../../capabilities/blob-store.ts'
 import type { ChangeOutcome, FileSystem, FileTarget } from '../../capabilities/file-system.ts'
@@ -7,7 +8,6 @@ import type { FileChange } from '../../core/tools/file-changes.ts'
 import type { Execution } from '../../core/tools/definition.ts'
 import type { Observations } from '../../features/observation/service.ts'
 import { changesBetween, type Changes, type Hunk } from './hunks.ts'
-import { toLf } from './line-ends.ts'
 import { numberedLines } from './snippet.ts'
 
 /** What `read`, `write` and `edit` work with. */

@@ -1,12 +1,11 @@
+import { toLf } from '../../base/encoding.ts'
+
 /** A text with `\n` line ends only, and the way back. A lone CR is data. */
 export interface NormalisedText {
   readonly text: string
   /** The place in the original text of an offset in the normalised one. */
   readonly originalOffset: (offset: number) => number
 }
-
-/** CRLF to LF. */
-export const toLf = (text: string): string => (text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text)
 
 export function normaliseLineEnds(original: string): NormalisedText {
   if (!original.includes('\r\n')) return { text: original, originalOffset: (offset) => offset }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { elementSpans, jsonSpan } from '../../base/json-span.ts'
 import { stripAnsi } from '../../base/strip-ansi.ts'
 import type { TextReplacement } from '../../capabilities/file-system.ts'
-import type { NotebookCell, NotebookOutput } from '../../capabilities/notebooks.ts'
+import { readableForms, type NotebookCell, type NotebookOutput } from '../../capabilities/notebooks.ts'
 
 // Source: nbformat 4.5, https://nbformat.readthedocs.io/en/latest/format_description.html; what is not looked at may be anything.
 const lines = z.union([z.string(), z.array(z.string())]).transform((text) => (typeof text === 'string' ? text : text.join('')))
@@ -43,9 +43,6 @@ function parsedJson(json: string): unknown {
   }
 }
 
-/** Media types whose text says the most, in this order; pictures beside them are named. */
-const readable = ['text/plain', 'text/markdown', 'text/html', 'application/json', 'text/latex']
-
 function outputsFrom(found: z.infer<typeof output>): readonly NotebookOutput[] {
   switch (found.output_type) {
     case 'stream':
@@ -54,15 +51,8 @@ function outputsFrom(found: z.infer<typeof output>): readonly NotebookOutput[] {
       return [textOutput('error', found.traceback.length > 0 ? found.traceback.join('\n') : `${found.ename}: ${found.evalue}`)]
     case 'display_data':
     case 'execute_result': {
-      const types = Object.keys(found.data)
-      const shown = readable.find((type) => types.includes(type))
-      return types
-        .filter((type) => type === shown || type.startsWith('image/') || shown === undefined)
-        .map((type) => {
-          const value = found.data[type]
-          const text = typeof value === 'string' ? value : Array.isArray(value) ? value.join('') : JSON.stringify(value)
-          return type === shown ? textOutput(type, text) : { name: type, text: null, chars: text.length }
-        })
+      const forms = Object.entries(found.data).map(([mediaType, value]) => ({ mediaType, text: typeof value === 'string' ? value : Array.isArray(value) ? value.join('') : JSON.stringify(value) }))
+      return readableForms(forms).map(({ form: { mediaType, text }, isText }) => (isText ? textOutput(mediaType, text) : { name: mediaType, text: null, chars: text.length }))
     }
   }
 }

@@ -1,7 +1,7 @@
+import { toLf } from '../../base/encoding.ts'
 import type { CellEdit, NotebookCell, NotebookOutput } from '../../capabilities/notebooks.ts'
 import type { TextReplacement } from '../../capabilities/file-system.ts'
 import type { Span } from '../../base/json-span.ts'
-import { toLf } from './line-ends.ts'
 
 /** A notebook as one text, and where in it the sources stand that can be edited. Line ends are `\n`. */
 export interface NotebookText {

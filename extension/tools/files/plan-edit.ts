@@ -1,8 +1,9 @@
+import { toLf } from '../../base/encoding.ts'
 import type { Span } from '../../base/json-span.ts'
 import { clipped } from '../../base/text.ts'
 import { FileError, type TextReplacement } from '../../capabilities/file-system.ts'
 import { explainMiss } from './explain-miss.ts'
-import { lineEndAt, lineOf, normaliseLineEnds, toLf, type NormalisedText } from './line-ends.ts'
+import { lineEndAt, lineOf, normaliseLineEnds, type NormalisedText } from './line-ends.ts'
 
 export interface EditRequest {
   readonly path: string

@@ -1,10 +1,10 @@
+import { toLf } from '../../base/encoding.ts'
 import { FileError, readonlyFile, notRegular, type ChangeOutcome, type FileStat, type FileTarget, type WriteChange } from '../../capabilities/file-system.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
 import { refuseEscalation, sessionFolder } from '../session-folder.ts'
 import { changeFacts, changeMeta, changeNotes, changeProperties, keepBeforeImage, type FileToolNeeds } from './file-change.ts'
 import { explainStale } from './explain-stale.ts'
-import { toLf } from './line-ends.ts'
 import { presentCall, presentResult } from './write.card.ts'
 
 /** `write`: create a file or replace all of it. Source: capability specification 7. */

@@ -1,11 +1,10 @@
-import { applyEdits, countLineEnds, eolFrom } from '../../base/encoding.ts'
+import { applyEdits, countLineEnds, eolFrom, toLf } from '../../base/encoding.ts'
 import { TextLines } from '../../base/text-places.ts'
 import type { FileSystem, FileTarget, FileVersion, TextReplacement } from '../../capabilities/file-system.ts'
 import { LanguageError, type LanguageEdit } from '../../capabilities/languages.ts'
 import type { PlannedChange } from '../../core/tools/definition.ts'
 import { MAX_CHANGED_BYTES } from '../files/file-change.ts'
 import { changesBetween } from '../files/hunks.ts'
-import { toLf } from '../files/line-ends.ts'
 import { relativeTo } from '../shown-path.ts'
 
 /** Files of one change. */
