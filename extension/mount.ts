@@ -40,6 +40,7 @@ import { hooksCommand } from './features/hooks/command.ts'
 import { hooksPlugin } from './features/hooks/plugin.ts'
 import { instructionsPlugin } from './features/instructions/plugin.ts'
 import { initCommandPlugin } from './features/instructions/init-command.ts'
+import { backgroundCommand } from './features/jobs/command.ts'
 import { jobsPlugin } from './features/jobs/plugin.ts'
 import { newProblemsPlugin } from './features/new-problems/plugin.ts'
 import { observationPlugin } from './features/observation/plugin.ts'
@@ -173,6 +174,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     createAgentsPlugin({ kernel, clock, logger, machine, blobs }),
     compactionPlugin({ clock, machine, logger, dispatch, blobs }),
     compactCommand,
+    backgroundCommand,
     questionsPlugin({ machine, logger }),
     instructionsPlugin({ files, logger, machine, workspace }),
     initCommandPlugin({ machine }),

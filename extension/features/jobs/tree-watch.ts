@@ -95,5 +95,5 @@ export class TreeWatch {
   }
 }
 
-/** A line without an end that closes as prompts do. */
-export const looksLikeQuestion = (line: string): boolean => /[:?>$#%\])] ?$/.test(line.slice(-200))
+/** A line without an end that closes as prompts do; a bar of progress does not. */
+export const looksLikeQuestion = (line: string): boolean => /(?:[:?>$#]|[([](?:y|yes)\/(?:n|no)[)\]]:?) ?$/i.test(line.slice(-200))

@@ -4,9 +4,11 @@ import type { FileSystem } from '../../capabilities/file-system.ts'
 import type { Machine } from '../../capabilities/machine.ts'
 import type { ProcessRunner } from '../../capabilities/process.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
+import type {} from '../../core/loop/points.ts'
 import type {} from '../../core/prompt/system-prompt.ts'
 import type {} from '../../core/tools/service.ts'
 import type {} from '../../features/jobs/service.ts'
+import { LeftPrograms } from './left-programs.ts'
 import { bashDialect, programOf, pwshDialect } from './shell-dialect.ts'
 import { createShellTool } from './shell-tool.ts'
 
@@ -34,11 +36,13 @@ export function shellTools({ machine, shellPath, timeoutMs, offered, ...needs }:
     name: 'tools-shell',
     inject: ['tools', 'jobs', 'systemPrompt'],
     apply(ctx) {
+      const left = new LeftPrograms()
+      ctx.on('agent/disposing', ({ id }) => left.endOwner(id))
       for (const dialect of [bashDialect, pwshDialect].filter(({ name }) => isOffered(name, offered(), machine.platform))) {
         const program = () => programOf(dialect.name, shellPath(), machine[dialect.name])
         const first = program()
         if (first === null) continue
-        ctx.tools.register(createShellTool(dialect, { ...needs, jobs: ctx.jobs, program: () => program() ?? first, defaultTimeoutMs: timeoutMs }))
+        ctx.tools.register(createShellTool(dialect, { ...needs, jobs: ctx.jobs, onLeft: ({ id }, end) => left.note(id, end), program: () => program() ?? first, defaultTimeoutMs: timeoutMs }))
         ctx.systemPrompt.section({
           name: dialect.name === 'bash' ? 'shell' : 'shell-pwsh',
           order: 105,

@@ -10,7 +10,7 @@ export function renderShell(value: ShellValue): string {
   return joinLines(renderOutput(value), [
     ...cutNotice('stdout', value.stdout),
     ...cutNotice('stderr', value.stderr),
-    ...(value.leftRunning === true ? ['[programs that it started still run, and end with the window at the latest]'] : []),
+    ...(value.leftRunning === true ? ['[programs that it started still run, and end with this session]'] : []),
     ...(value.silentMs === undefined ? [] : [`[it had written nothing for ${Math.round(value.silentMs / 1000)} s; perhaps it waited for an answer that it cannot get]`]),
     ...(value.timedOut ? [`[timed out after ${value.timeoutMs} ms]`] : []),
     ...(value.aborted ? ['[the person stopped it before it finished]'] : []),

@@ -1,5 +1,6 @@
 import type { SpillFile } from '../../capabilities/blob-store.ts'
 import type { ProcessExit, ProcessRunner, ProcessSpec, RunningProcess } from '../../capabilities/process.ts'
+import type { EndLeft } from './left-programs.ts'
 import { StreamCollector, type CollectedStream } from './stream-collector.ts'
 
 export const MAX_STREAM_BYTES = 64_000
@@ -18,6 +19,8 @@ export interface ShellRunSpec {
   /** Its standard input stays open to type to; else it is the null device, and whatever reads it sees its end at once. */
   readonly isInteractive: boolean
   readonly openSpill: OpenSpill | undefined
+  /** It is over, and programs that it started are not; called with what ends them. */
+  readonly onLeft?: (end: EndLeft) => void
 }
 
 /** One command with all that it writes, whoever waits for it: a call, and later perhaps a job. */
@@ -96,6 +99,9 @@ export class ShellRun {
       },
     })
     if (this.#isEnded) void running.terminate()
+    void running.exit.then(({ hasSurvivors }) => {
+      if (hasSurvivors === true && !this.#isEnded) this.spec.onLeft?.(() => running.terminate())
+    })
     return running
   }
 }

@@ -2,10 +2,12 @@ import type { BlobStore } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { FileSystem } from '../../capabilities/file-system.ts'
 import type { ProcessRunner } from '../../capabilities/process.ts'
+import type { Agent } from '../../core/session/agent.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { Jobs, JobSpec } from '../../features/jobs/service.ts'
 import { refuseEscalation, sessionFolder } from '../session-folder.ts'
+import type { EndLeft } from './left-programs.ts'
 import { renderShell, joinStreams, shellMeta } from './render.ts'
 import { runBackground } from './run-background.ts'
 import { runForeground } from './run-foreground.ts'
@@ -24,6 +26,8 @@ export interface ShellToolNeeds {
   readonly program: () => string
   /** Milliseconds for calls that name none, read at each call. */
   readonly defaultTimeoutMs: () => number
+  /** A command is over, and programs that it started are not. */
+  readonly onLeft?: (owner: Agent, end: EndLeft) => void
   /** Absent: nothing is offered that needs a job. */
   readonly jobs?: Pick<Jobs, 'start' | 'commands'>
 }
@@ -58,7 +62,7 @@ export function createShellTool(dialect: ShellDialect, needs: ShellToolNeeds): T
     async execute(args, exec): Promise<ShellValue> {
       checkArguments(args)
       refuseEscalation(exec)
-      const spec: ShellRunSpec = { program: await programOf(args, exec), isInteractive: args.interactive === true, openSpill: openSpillFor(exec) }
+      const spec: ShellRunSpec = { program: await programOf(args, exec), isInteractive: args.interactive === true, openSpill: openSpillFor(exec), ...leftFor(exec) }
       if (args.run_in_background === true || args.wake_on !== undefined || spec.isInteractive) checkJobs(args)
       return args.run_in_background === true ? inBackground(args, spec, exec) : inForeground(args, spec, exec)
     },
@@ -122,6 +126,11 @@ export function createShellTool(dialect: ShellDialect, needs: ShellToolNeeds): T
     if (isUri(target.path)) throw badWorkdir(shown, 'is not on this machine’s disk, so no command can run there')
     if (workdir !== undefined && (await needs.files.stat(target, exec.signal)).kind !== 'directory') throw badWorkdir(shown, 'is not a folder')
     return target.path
+  }
+
+  function leftFor({ agent }: BodyExecution): Pick<ShellRunSpec, 'onLeft'> {
+    const { onLeft } = needs
+    return onLeft && agent ? { onLeft: (end) => onLeft(agent, end) } : {}
   }
 
   function openSpillFor({ agent }: BodyExecution): OpenSpill | undefined {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import type {} from '../../../extension/core/loop/points.ts'
 import type { ToolResult } from '../../../extension/core/tools/definition.ts'
 import { isRunning } from '../../contract/process-runner.suite.ts'
 import { createFastClock, createShellBench, type ShellBench } from '../../support/shell-bench.ts'
@@ -197,9 +198,13 @@ describe('exit facts', () => {
   })
   it('say when programs of the command still run', async () => {
     const made = await bench()
-    const result = await made.bash('sleep 60 > /dev/null 2>&1 & echo started')
-    expect(textOf(result)).toBe('started\n[programs that it started still run, and end with the window at the latest]')
+    const result = await made.bash('sleep 60 > /dev/null 2>&1 & echo $! > left; echo started')
+    expect(textOf(result)).toBe('started\n[programs that it started still run, and end with this session]')
     expect(result.meta).toMatchObject({ leftRunning: true })
+    const left = Number(await readFile(join(made.folder, 'left'), 'utf8'))
+    expect(isRunning(left)).toBe(true)
+    await made.kernel.dispatch.parallel('agent/disposing', null, [made.agent])
+    expect(isRunning(left)).toBe(false)
   })
 })
 

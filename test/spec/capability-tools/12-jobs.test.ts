@@ -3,10 +3,12 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../extension/base/json.ts'
 import type { ProcessRunner } from '../../../extension/capabilities/process.ts'
 import { createKernel } from '../../../extension/core/kernel/kernel.ts'
 import type { EventDraft } from '../../../extension/core/log/event.ts'
 import type {} from '../../../extension/core/loop/points.ts'
+import { effectOf, ownEffects } from '../../../extension/core/policy/tool-effects.ts'
 import { jobsPlugin } from '../../../extension/features/jobs/plugin.ts'
 import { createDirectRunner } from '../../../extension/platform/node/direct-runner.ts'
 import { birthOf } from '../../../extension/platform/node/tree-facts.ts'
@@ -16,6 +18,7 @@ import { createFakeMachine } from '../../support/fake-machine.ts'
 import { createRecordingLogger } from '../../support/quiet-logger.ts'
 import { realClock } from '../../support/real-clock.ts'
 import { createFastClock, createShellBench, type ShellBench } from '../../support/shell-bench.ts'
+import { wholeApplication } from '../../support/whole-application.ts'
 import { outcomeOf, textOf } from '../../support/tool-bench.ts'
 
 /*
@@ -177,6 +180,29 @@ describe('the problems in the output of a job', () => {
     await writeFile(join(made.folder, 'go'), '')
     await until(() => made.jobs.problems('bash-1')).toEqual([])
     expect(changed).toContain('bash-1')
+  })
+})
+
+describe('typing to a job', () => {
+  it('is judged as what nobody can judge, so that the person is asked; reading asks nobody', () => {
+    const effect = (args: JsonObject) => effectOf(ownEffects.get('job_output'), args)
+    expect([effect({ job_id: 'bash-1' }), effect({ job_id: 'bash-1', wait: true }), effect({ job_id: 'bash-1', input: 'rm -rf /' })].map(({ kind }) => kind)).toEqual(['none', 'none', 'unknown'])
+  })
+})
+
+describe('/background', () => {
+  it('lets the command that a session waits for go on as a job, and says when there is none', async () => {
+    const app = await wholeApplication()
+    const agent = await app.ctx.agents.create({ cwd: app.folder })
+    const line = () => app.ctx.commands.run(agent, '/background')
+    expect(await line()).toMatchObject({ kind: 'error', text: 'No command of this session runs in the foreground now.' })
+    const call = app.ctx.tools.execute({
+      callId: 'c1', name: 'bash', arguments: { command: 'echo up; sleep 60', description: 'x' }, agent, signal: new AbortController().signal,
+    })
+    await until(() => app.ctx.jobs.commands.list(agent.id).length).toBe(1)
+    expect(await line()).toMatchObject({ kind: 'success', text: 'It goes on as job bash-1: echo up; sleep 60' })
+    expect(await call).toMatchObject({ isError: false, value: { kind: 'background', jobId: 'bash-1' } })
+    await app.dispose()
   })
 })
 

@@ -128,3 +128,29 @@ it('a background job that ends while the session is idle starts a turn in which 
   expect(JSON.stringify(rig.adapter.requests[2]?.messages.at(-1))).toContain('Background job bash-1 [bash] ended (completed, exit code: 0)')
   await rig.kernel.dispose()
 })
+
+it('a command that the person stops ends alone: the model reads what it wrote and goes on', async () => {
+  const rig = start([callTools({ id: 'b', name: 'bash', args: { command: 'echo begun; exec sleep 60', description: 'Wait' } }), sayText('I see.')])
+  const agent = await rig.agents.create({ cwd: folder, preset: 'tools' })
+  rig.ctx.on('agent/progress', () => void rig.ctx.jobs.commands.stop(agent.id, 'b'))
+  await say(agent, 'go')
+  expect(JSON.stringify(rig.adapter.requests[1]?.messages.at(-1))).toContain('begun\\n[the person stopped it before it finished]')
+  expect(agent.session.events().at(-1)).toMatchObject({ type: 'turn/end', data: { reason: { kind: 'completed' } } })
+  expect(cardsOf(rig, agent)).toMatchObject([{ card: 'terminal', output: 'begun\n', aborted: true, signal: 'SIGTERM' }])
+  await rig.kernel.dispose()
+})
+
+it('a command that the person moves to the background ends its call, and its end is told later', async () => {
+  const rig = start([callTools({ id: 'b', name: 'bash', args: { command: 'echo begun; until test -e go; do sleep 0.05; done; echo over', description: 'Wait' } }), sayText('It goes on.'), sayText('It is over.')])
+  const agent = await rig.agents.create({ cwd: folder, preset: 'tools' })
+  const { commands } = rig.ctx.jobs
+  rig.ctx.on('agent/progress', () => void (commands.list(agent.id)[0]?.canMove === true && commands.moveToBackground(agent.id, 'b')))
+  await say(agent, 'go')
+  expect(JSON.stringify(rig.adapter.requests[1]?.messages.at(-1))).toContain('the person moved it to the background; it goes on as job bash-1.')
+  expect(cardsOf(rig, agent)).toEqual([{ card: 'terminal', output: 'begun\n', jobId: 'bash-1' }])
+  await writeFile(join(folder, 'go'), '')
+  await expect.poll(() => rig.adapter.requests.length, { timeout: 30_000 }).toBe(3)
+  await agent.whenIdle()
+  expect(JSON.stringify(rig.adapter.requests[2]?.messages.at(-1))).toContain('Background job bash-1 [bash] ended (completed, exit code: 0)')
+  await rig.kernel.dispose()
+})
