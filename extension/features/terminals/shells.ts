@@ -13,6 +13,7 @@ const common = { TERM: 'xterm-256color', PAGER: 'cat', GIT_PAGER: 'cat', HISTFIL
  * The shells of this machine by the name a model asks for, each without the person's start-up files.
  *
  * Before each prompt bash says, in a sequence that no screen shows, that it waits for a line, the last exit code and its folder.
+ * `!` and `^` mean nothing to it (`+H`): a line is judged as it is typed, and must not become another one by what was typed before.
  */
 export function shellsOf({ platform, bash, pwsh }: Pick<Machine, 'platform' | 'bash' | 'pwsh'>, chosen: string | null): ReadonlyMap<string, TerminalShell> {
   const shells = new Map<string, TerminalShell>()
@@ -20,7 +21,7 @@ export function shellsOf({ platform, bash, pwsh }: Pick<Machine, 'platform' | 'b
   const pwshPath = chosen !== null && /(pwsh|powershell)(\.exe)?$/i.test(chosen) ? chosen : pwsh
   if (bashPath !== null) {
     shells.set('bash', {
-      program: () => ({ command: bashPath, args: ['--noprofile', '--norc', '-i'] }),
+      program: () => ({ command: bashPath, args: ['--noprofile', '--norc', '+H', '-i'] }),
       env: (nonce) => ({ ...common, PS1: '$ ', PS2: '> ', PROMPT_COMMAND: `printf '\\033]${MESSAGE_SEQUENCE};%s;prompt;%s;%s\\007' ${nonce} "$?" "$PWD"` }),
     })
   }

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ShownTerminal } from '../../../extension/capabilities/terminal-view.ts'
@@ -291,6 +291,19 @@ describe.skipIf(cannotRun)('the terminal tools', () => {
       application.ctx.permissions.select(agent.id, 'read-only')
       expect(outcomeOf(await send(sessionId, 'touch made'))).toMatchObject({ code: 'DENIED' })
       expect(valueOf(await send(sessionId, 'ls'))['viewport']).toBe('ls\n$')
+    })
+    it.each(['bash', 'sh'])('what was typed before comes to no new life in %s by the history of the shell', async (type) => {
+      const sessionId = await open({ type })
+      application.ctx.permissions.select(agent.id, 'read-only')
+      for (const line of ['echo "a; touch pwned"', 'echo !!:s/"a/a/:s/d"/d/', 'set -H', 'set -o histexpand', 'echo "a; touch pwned"', 'echo !!:s/"a/a/:s/d"/d/', '!!', '^a^b']) await send(sessionId, line)
+      expect(await readdir(folder)).toEqual([])
+    })
+    it('what a line leaves behind in the shell changes no later one unseen', async () => {
+      const sessionId = await open()
+      application.ctx.permissions.select(agent.id, 'read-only')
+      await writeFile(join(folder, 'a'), 'one')
+      for (const line of ["x='-v a[$(touch${IFS}pwned)]'", '[ $x ]', 'test $x', 'y=-opwned', 'sort $y a', 'cat() { sort "$@"; }', 'cat -o pwned a', 'echo() { find "$@"; }', 'echo a -delete', 'set -- a -delete', 'find "$@"', 'a=(a -delete)', 'find "${a[@]}"', 'set -k', 'git diff GIT_EXTERNAL_DIFF=./a']) await send(sessionId, line)
+      expect(await readdir(folder)).toEqual(['a'])
     })
   })
 
