@@ -322,7 +322,7 @@ export class Transcript {
   #endBlock(block: OpenBlock, time: number): void {
     const row = block.rowId === null ? undefined : this.row(block.rowId)
     if (row?.kind === 'text') this.#put({ ...row, isStreaming: false })
-    if (row?.kind === 'reasoning') this.#put({ ...row, isStreaming: false, durationMs: time - block.startedAt })
+    if (row?.kind === 'reasoning') this.#put({ ...row, isStreaming: false, durationMs: spanMs(block.startedAt, time) })
   }
 
   /** The whole answer is there: what was streamed is settled, what was not is added, what the answer dropped goes. */
@@ -383,7 +383,7 @@ export class Transcript {
 
   #settleReasoning(row: ReasoningRow, text: string, startedAt: number, time: number): void {
     if (row.text !== text || row.isStreaming) {
-      this.#put({ ...row, text, isStreaming: false, durationMs: row.durationMs ?? time - startedAt })
+      this.#put({ ...row, text, isStreaming: false, durationMs: row.durationMs ?? spanMs(startedAt, time) })
     }
   }
 
@@ -531,7 +531,7 @@ export class Transcript {
       const row = this.row(id)
       if (row?.kind === 'text') this.#put({ ...row, isStreaming: false, isInterrupted: true })
       if (row?.kind === 'reasoning' && row.isStreaming) {
-        this.#put({ ...row, isStreaming: false, durationMs: time - (this.#startOf(id) ?? time) })
+        this.#put({ ...row, isStreaming: false, durationMs: spanMs(this.#startOf(id) ?? time, time) })
       }
       if (row?.kind === 'tool' && this.#calls.get(row.callId)?.argumentsText === null) this.#remove(id)
       else if (row?.kind === 'tool' && row.endedAt === null) this.#put({ ...row, state: 'cancelled', progress: '', endedAt: time })
@@ -561,7 +561,7 @@ export class Transcript {
       usage: turn.usage,
       cost: turn.cost.requests === 0 ? null : amountWords(turn.cost, this.#t),
       cacheMisses: turn.cacheMisses,
-      durationMs: time - turn.startedAt,
+      durationMs: spanMs(turn.startedAt, time),
       changedFiles: turn.changed.list(),
     } satisfies TurnEndRow)
   }
@@ -791,6 +791,9 @@ function attachmentsOf(message: UserMessage): readonly CardContent[] {
 
 const outputOf = (message: ToolMessage) =>
   message.content[0].content.map((part) => (part.type === 'text' ? part.text : `[${part.attachment.mediaType}]`)).join('\n')
+
+/** By the times of events; a clock that was set back between them makes no time less than none. */
+const spanMs = (from: number, to: number): number => Math.max(0, to - from)
 
 /** Null too for a wait that is not believed. */
 function mayGoOnAt(reason: TurnEndReason, time: number): number | null {

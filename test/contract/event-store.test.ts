@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, unlink, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, unlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -321,13 +321,43 @@ describe('an event store on the disk', () => {
     let isLost = false
     file.onLeaseLost(() => (isLost = true))
     await new Promise((resolve) => setTimeout(resolve, 60))
-    const other = await new NodeEventStore({ root, staleMs: 40 }).open('a', 'write')
+    const other = await new NodeEventStore({ root, heartbeatMs: 20, staleMs: 40 }).open('a', 'write')
     files.push(other)
     expect(other.access).toBe('write')
     file.append({ n: 'lost' })
     await expect(file.flush()).rejects.toMatchObject({ code: 'WRITE_FAILED', message: expect.stringContaining('took it over') })
     expect(isLost).toBe(true)
     expect(await readFile(log, 'utf8')).toBe('{"id":"a","version":0}\n{"n":0}\n')
+  })
+
+  it.each([
+    ['forward', -4],
+    ['back', 4],
+  ])('is not taken for dead by a clock that was set %s by hours while its window lives', async (_, hours) => {
+    const { root, file, log } = await stored(1, { heartbeatMs: 100, staleMs: 1_000 })
+    const lease = join(root, 'a', 'lease.json')
+    // The holder beat before the clock was set.
+    const beat = new Date(Date.now() + hours * 3_600_000)
+    await utimes(lease, beat, beat)
+    const other = await new NodeEventStore({ root, heartbeatMs: 400, staleMs: 1_000 }).open('a', 'write')
+    files.push(other)
+    expect([other.access, other.writer?.pid]).toEqual(['read-only', process.pid])
+    file.append({ n: 'mine' })
+    await file.flush()
+    expect(await readFile(log, 'utf8')).toContain('mine')
+  })
+
+  it.each([
+    ['forward', -4],
+    ['back', 4],
+  ])('does not stay taken by a holder that never beats again after the clock was set %s', async (_, hours) => {
+    const { root } = await stored(1, { heartbeatMs: 60_000, staleMs: 1_000 })
+    await rewriteLease(root, hours > 0 ? { host: 'elsewhere' } : {})
+    const beat = new Date(Date.now() + hours * 3_600_000)
+    await utimes(join(root, 'a', 'lease.json'), beat, beat)
+    const other = await new NodeEventStore({ root, heartbeatMs: 20, staleMs: 1_000 }).open('a', 'write')
+    files.push(other)
+    expect(other.access).toBe('write')
   })
 
   it('opens for reading, and says why in words, where a folder takes no lease; nothing is left of the attempt', async () => {
@@ -401,7 +431,7 @@ async function gonePid(): Promise<number> {
   return child.pid!
 }
 
-async function rewriteLease(root: string, facts: { readonly pid: number }): Promise<void> {
+async function rewriteLease(root: string, facts: { readonly pid?: number; readonly host?: string }): Promise<void> {
   const path = join(root, 'a', 'lease.json')
   const lease = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>
   await writeFile(path, JSON.stringify({ ...lease, ...facts }))

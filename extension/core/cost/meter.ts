@@ -11,7 +11,7 @@ import { amountOf, inputOf, ratesAt, tokensOf } from './rates.ts'
 export interface MeterParts {
   readonly sessions: Pick<Sessions, 'live'>
   readonly models: Pick<ModelRegistry, 'get'>
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs'>
   readonly logger: Logger
 }
 
@@ -47,10 +47,10 @@ export function createMeter({ sessions, models, clock, logger }: MeterParts) {
     const known = prices.get(adapter) ?? new Map<string, { readonly price: ModelPrice | undefined; readonly at: number }>()
     prices.set(adapter, known)
     const last = known.get(config.model)
-    if (last && clock.now() - last.at < PRICE_STALE_MS) return last.price
+    if (last && clock.monotonicMs() - last.at < PRICE_STALE_MS) return last.price
     // A model that cannot be resolved costs what nobody knows; the request itself says what is wrong.
     const price = await adapter.resolveModel(config.model).then((info) => info.price, () => undefined)
-    known.set(config.model, { price, at: clock.now() })
+    known.set(config.model, { price, at: clock.monotonicMs() })
     return price
   }
 

@@ -8,6 +8,7 @@ import type { EventType } from '../../core/log/event.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
 import type {} from '../../core/log/event-types.ts'
 import type {} from '../../core/loop/points.ts'
+import { createClockWatch } from '../../core/session/clock-watch.ts'
 import type { Session } from '../../core/session/session.ts'
 import type {} from '../../core/tools/service.ts'
 import { checkpointEventTypes } from './events.ts'
@@ -23,7 +24,7 @@ export interface CheckpointsNeeds {
   readonly blobs: BlobStore
   readonly logger: Logger
   readonly machine: Pick<Machine, 'randomId'>
-  readonly clock: Pick<Clock, 'now' | 'schedule'>
+  readonly clock: Pick<Clock, 'now' | 'monotonicMs' | 'schedule'>
   /** Read at each call. */
   readonly isEnabled: () => boolean
   /** Days that images are kept; 0: as long as their session. Read when they are looked through. */
@@ -61,9 +62,11 @@ export function checkpointsPlugin({ files, blobs, clock, logger, machine, isEnab
       ctx.on('agent/disposing', (agent) => recorder.settled(agent.session))
 
       let pruning = Promise.resolve()
+      const watch = createClockWatch(clock)
       const lookIn = (delayMs: number): Undo =>
         clock.schedule(delayMs, () => {
-          pruning = prune()
+          // What is old by a clock that was just set may be of yesterday.
+          if (!watch.hasJumped()) pruning = prune()
           cancel = lookIn(NEXT_LOOK_MS)
         })
       let cancel = lookIn(FIRST_LOOK_MS)

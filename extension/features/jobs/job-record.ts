@@ -147,7 +147,8 @@ export class JobRecord {
   finish(finishedAt: number): void {
     if (!this.isLive) return
     this.#status = this.#end?.status ?? 'failed'
-    this.#finishedAt = finishedAt
+    // A clock that was set back meanwhile ends nothing before it began.
+    this.#finishedAt = Math.max(finishedAt, this.#startedAt)
   }
 
   read(): string {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { link, open, readFile, rename, rm, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Undo } from '../../base/undo.ts'
 import type { LogWriter } from '../../capabilities/event-store.ts'
 import { hasCode } from './file-facts.ts'
@@ -9,7 +10,7 @@ import { hasCode } from './file-facts.ts'
 export interface LeaseTimes {
   /** The holder touches the lease this often. */
   readonly heartbeatMs: number
-  /** A lease that was not touched for so long is dead, whoever holds it. */
+  /** A lease that was not touched for so long is dead, whoever holds it; where the clock may be what changed, it is watched for a beat first. */
   readonly staleMs: number
 }
 
@@ -36,6 +37,7 @@ export class Lease {
   readonly #timer: NodeJS.Timeout
   readonly #listeners = new Set<() => void>()
   #checkedAt = Date.now()
+  #checkedAtMonotonic = performance.now()
   #isHeld = true
 
   /** The lease, or who holds it. Errors: what the file system says. */
@@ -46,7 +48,7 @@ export class Lease {
       if (await place(folder, { ...writer, token })) return new Lease(folder, writer, token, times)
       const holder = await holderOf(join(folder, leaseName))
       if (holder === null) continue
-      if (isAlive(holder, times) || attempt >= maxAttempts) return holder.writer
+      if (attempt >= maxAttempts || (await isAlive(folder, holder, times))) return holder.writer
       await removeDead(folder, holder)
     }
   }
@@ -61,7 +63,10 @@ export class Lease {
 
   /** Looks at the file only when the last look is so old that somebody may have taken the lease for dead. */
   async isHeld(): Promise<boolean> {
-    if (this.#isHeld && Date.now() - this.#checkedAt > this.#times.staleMs / 2) await this.#beat()
+    const { staleMs } = this.#times
+    // The one clock may be set, the other stands still while the machine sleeps.
+    const age = Math.max(Math.abs(Date.now() - this.#checkedAt), performance.now() - this.#checkedAtMonotonic)
+    if (this.#isHeld && age > staleMs / 2) await this.#beat()
     return this.#isHeld
   }
 
@@ -94,6 +99,7 @@ export class Lease {
       const now = new Date()
       await utimes(this.#path, now, now)
       this.#checkedAt = now.getTime()
+      this.#checkedAtMonotonic = performance.now()
     } catch {
       // A disk that fails now may answer at the next beat; a lease nobody sees beating is taken over, and then we see that.
     }
@@ -160,9 +166,29 @@ function holderFrom(text: string, beatAt: number): Holder {
   return { writer: { pid: 0, host: 'unknown', since: beatAt }, token: text, beatAt }
 }
 
-function isAlive({ writer, beatAt }: Holder, { staleMs }: LeaseTimes): boolean {
-  if (Date.now() - beatAt > staleMs) return false
-  return writer.host !== hostname() || isRunning(writer.pid)
+/**
+ * A beat that is old, or lies in a time to come, may only show that the clock was set or the machine slept: then the holder beats again
+ * soon, and that is waited for. Only of another machine an old one is the end: its clock is its own, and nobody can ask for its process.
+ */
+async function isAlive(folder: string, holder: Holder, times: LeaseTimes): Promise<boolean> {
+  const { writer, beatAt } = holder
+  const isHere = writer.host === hostname()
+  if (isHere && !isRunning(writer.pid)) return false
+  const ageMs = Date.now() - beatAt
+  if (Math.abs(ageMs) <= times.staleMs) return true
+  return ageMs > 0 && !isHere ? false : await beatsAgain(join(folder, leaseName), holder, times)
+}
+
+async function beatsAgain(path: string, { token, beatAt }: Holder, { heartbeatMs }: LeaseTimes): Promise<boolean> {
+  const deadline = performance.now() + heartbeatMs * 1.5
+  while (performance.now() < deadline) {
+    await delay(Math.min(100, heartbeatMs / 4))
+    const now = await holderOf(path)
+    // One that came in its place lives too.
+    if (now !== null && (now.token !== token || now.beatAt !== beatAt)) return true
+    if (now === null) return false
+  }
+  return false
 }
 
 function isRunning(pid: number): boolean {

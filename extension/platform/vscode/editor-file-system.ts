@@ -306,7 +306,7 @@ export class EditorFileSystem implements FileSystem {
 
   /** The document shows what is stored, and can hold the change without touching other lines. */
   async #checkStored(document: vscode.TextDocument, { target, replacements, expect }: EditsChange['edits'][number], signal: AbortSignal | undefined): Promise<void> {
-    const stopAt = Date.now() + SETTLING_MS * 2
+    const stopAt = performance.now() + SETTLING_MS * 2
     for (;;) {
       const current = await this.#currentBytes(target, signal)
       checkExpected(target, expect, current === null ? null : versionOf(current))
@@ -315,7 +315,7 @@ export class EditorFileSystem implements FileSystem {
       if (stored === null) throw notText(target.spelling)
       if (isFaithful(document, stored) && (await this.#isSettled(target, document.uri))) break
       const isMixed = stored.form.eol === 'mixed'
-      if (isMixed || Date.now() > stopAt) throw ioError(target.spelling, 'the editor shows it with other line ends or in another encoding than it is stored in, so it cannot be changed together with other files. Nothing was changed; use edit for this file')
+      if (isMixed || performance.now() > stopAt) throw ioError(target.spelling, 'the editor shows it with other line ends or in another encoding than it is stored in, so it cannot be changed together with other files. Nothing was changed; use edit for this file')
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
     if (!fitsDocument(document, replacements)) throw ioError(target.spelling, 'the new text has other line ends than the file. Nothing was changed')
@@ -344,11 +344,11 @@ export class EditorFileSystem implements FileSystem {
 
   /**
    * Not written a moment ago by another program. The editor may still be taking such a change in, and refuses to save over
-   * what it has not seen; it follows the disk by itself then.
+   * what it has not seen; it follows the disk by itself then. A time to come is of a clock that was set back, and of long ago.
    */
   async #isSettled({ key }: FileTarget, uri: vscode.Uri): Promise<boolean> {
     const { mtime } = await vscode.workspace.fs.stat(uri)
-    return mtime === this.#ownSaves.get(key) || Date.now() - mtime > SETTLING_MS
+    return mtime === this.#ownSaves.get(key) || Math.abs(Date.now() - mtime) > SETTLING_MS
   }
 
   /** The document shows exactly what is stored, or holds unsaved text: it is edited where the person sees it. */

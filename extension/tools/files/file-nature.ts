@@ -26,14 +26,14 @@ const BELIEVED_MS = 10_000
 const MAX_KEPT_FOLDERS = 1_000
 
 /** Tells whether git ignores a file, by the `.gitignore` files from its folder up to that of its repository. False outside of one. */
-export function createGitIgnores({ files, clock }: { readonly files: Pick<FileSystem, 'resolve' | 'readText'>; readonly clock: Pick<Clock, 'now'> }): (target: FileTarget) => Promise<boolean> {
+export function createGitIgnores({ files, clock }: { readonly files: Pick<FileSystem, 'resolve' | 'readText'>; readonly clock: Pick<Clock, 'monotonicMs'> }): (target: FileTarget) => Promise<boolean> {
   const known = new Map<string, { readonly at: number; readonly facts: Promise<FolderFacts> }>()
   const factsOf = (folder: string) => {
     const kept = known.get(folder)
-    if (kept !== undefined && clock.now() - kept.at < BELIEVED_MS) return kept.facts
+    if (kept !== undefined && clock.monotonicMs() - kept.at < BELIEVED_MS) return kept.facts
     if (known.size >= MAX_KEPT_FOLDERS) known.clear()
     const facts = folderFacts(files, folder)
-    known.set(folder, { at: clock.now(), facts })
+    known.set(folder, { at: clock.monotonicMs(), facts })
     return facts
   }
   return (target) => isIgnored(target, factsOf)

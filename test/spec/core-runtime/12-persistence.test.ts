@@ -135,7 +135,7 @@ describe('12.1 the store', () => {
   })
   it('a writer that lost its lease writes nothing more', async () => {
     const { open, log } = await disk()
-    const [one, two] = [await open({ heartbeatMs: 60_000, staleMs: 40 }), await open({ staleMs: 40 })]
+    const [one, two] = [await open({ heartbeatMs: 60_000, staleMs: 40 }), await open({ heartbeatMs: 20, staleMs: 40 })]
     const old = await one.sessions.create({ cwd: '/project', id: 's' })
     appendAll(old, wholeTurn(1))
     await old.flush()

@@ -118,6 +118,12 @@ describe('a conversation as rows', () => {
       [{ kind: 'reasoning', text: 'hmm', isStreaming: false, durationMs: 2000 }, { kind: 'text', text: 'So.' }, end],
     ))
 
+  it('shows no time less than none when the clock was set back in a turn', () => {
+    const drafts = inStep(chunk({ type: 'block-start', index: 0, block: 'reasoning' }), chunk({ type: 'reasoning-delta', index: 0, delta: 'hmm' }), chunk({ type: 'block-end', index: 0 }), answered([{ type: 'reasoning', text: 'hmm' }]))
+    const events = recorded(drafts).map((event) => (event.seq < 4 ? { ...event, time: event.time + 7_200_000 } : event))
+    expect(fold(events).rows()).toMatchObject([{ kind: 'reasoning', durationMs: 0 }, { ...end, durationMs: 0 }])
+  })
+
   it('adds what the answer holds and was not streamed', () =>
     check(inStep(answered([{ type: 'reasoning', text: 'r' }, { type: 'text', text: 't' }])), [
       { kind: 'reasoning', id: 'e2', text: 'r', isStreaming: false },

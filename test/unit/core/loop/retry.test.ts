@@ -73,6 +73,16 @@ describe('a turn whose requests fail', () => {
     await agent.whenIdle()
     expect(adapter.requests).toHaveLength(2)
   })
+  it.each([8, -8])('waits as long as it has to when the clock is set by %i hours meanwhile', async (hours) => {
+    const { adapter, clock, agent } = await run({ answers: [failWith(fails('RATE_LIMIT', 3000)), sayText('ok')] }, [1000])
+    clock.jump(hours * 3_600_000)
+    clock.advance(1999)
+    await settled()
+    expect(adapter.requests).toHaveLength(1)
+    clock.advance(1)
+    await agent.whenIdle()
+    expect([adapter.requests.length, linesOf(agent.session).at(-1)]).toEqual([2, 'end completed'])
+  })
   it('gives up after as many retries as the settings say, with the last failure', async () => {
     const { story, agent } = await run({ answers: [busy, busy, failWith(fails('TRANSPORT'))], settings: { 'llm.retry.jitter': 0, 'llm.retry.maxRetries': 2 } }, [500, 1000])
     expect(story.at(-1)).toBe('end error')

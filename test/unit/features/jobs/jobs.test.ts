@@ -38,6 +38,16 @@ const signal = new AbortController().signal
 const noticeTexts = (agent: FakeAgent) => agent.received.map(({ verb, message }) => `${verb}: ${message.content.map((block) => (block.type === 'text' ? block.text : '')).join('')}`)
 
 describe('a job', () => {
+  it('does not end before it began when the clock is set back meanwhile', async () => {
+    const { jobs, clock } = await setUp()
+    const agent = createFakeAgent()
+    const one = work()
+    jobs.start(spec(one, agent))
+    clock.jump(-7_200_000)
+    one.end({ status: 'completed' })
+    await settle()
+    expect(jobs.list(agent)).toMatchObject([{ startedAt: 1000, finishedAt: 1000 }])
+  })
   it('has an id by kind, is logged, lists with its state, and ends with its detail', async () => {
     const { jobs, clock } = await setUp()
     const agent = createFakeAgent()
