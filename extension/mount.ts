@@ -145,7 +145,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
       maxResults: setting('referencesMaxResults'), sensitivePaths: setting('permissionsSensitivePaths'),
       shown: (path, cwd) => shownPath(path, cwd, workspace.folders()),
     }),
-    jobsPlugin({ clock, logger, machine, processes }),
+    jobsPlugin({ clock, logger, machine, processes, maxConsecutiveWakes: setting('jobsMaxConsecutiveWakes') }),
     planPlugin({ logger, machine }),
     webPlugin({ http: world.http, pages: world.webPages, secrets: world.secrets, clock, logger }),
 

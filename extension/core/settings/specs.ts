@@ -500,6 +500,15 @@ export const settings = {
     schema: count(1000),
     isRestricted: true,
   }),
+  jobsMaxConsecutiveWakes: setting({
+    key: 'jobs.maxConsecutiveWakes',
+    fallback: 3,
+    scope: 'machine',
+    description: 'How many turns commands in the background may start in a row, by their end, a line that is waited for or a question, before you say something again. `0`: none; the model hears of it in its next turn.',
+    expects: 'a whole number of 0 or more',
+    schema: count(0),
+    isRestricted: true,
+  }),
   jobsPorts: setting<'offer' | 'open' | 'ignore'>({
     key: 'jobs.ports',
     fallback: 'offer',

@@ -71,6 +71,7 @@ export class JobRecord {
     this.#events = events
     this.#clock = clock
     this.#startedAt = clock.now()
+    this.#waits = spec.waitsForInput
     // News may come before the work is at hand, so nothing here asks the work at once.
     let takesInput = false
     this.#watch = new TreeWatch({
@@ -78,6 +79,7 @@ export class JobRecord {
       get takesInput() {
         return takesInput
       },
+      ...(spec.waitsForInput && { waits: spec.waitsForInput }),
       lastLine: () => this.#lines.unfinished,
       onWaits: (how) => this.#noteWaits(how),
       onFacts: ({ ports }) => this.#notePorts((ports ?? []).map((port) => ({ port }))),
@@ -178,7 +180,7 @@ export class JobRecord {
       throw new JobError('NO_INPUT', this.isLive ? `Job ${this.id} takes no input. Start the command with interactive to type to it.` : `Job ${this.id} has ended, so nothing can be typed to it.`)
     }
     await this.#work.sendInput(text)
-    this.#noteWaits(undefined)
+    this.#watch.noteActivity()
   }
 
   async wait(clock: Clock, waitMs: number, signal: AbortSignal): Promise<void> {
@@ -230,7 +232,7 @@ export class JobRecord {
         }),
       output: (text) => {
         if (!this.isLive) return
-        this.#watch.noteOutput()
+        this.#watch.noteActivity()
         this.#events.onOutput(text)
         this.#readLines(this.#lines.push(text, this.#linesLeft()))
       },

@@ -166,7 +166,7 @@ export function createJobs(needs: JobRuntimeNeeds): JobRuntime {
         changes.emit()
         await record.ended()
       }
-      const { movedFromCall: _, ...again } = spec
+      const { movedFromCall: _, waitsForInput: __, ...again } = spec
       const after = start({ ...again, run: spec.restart }, spec.restart, id)
       if (caller === 'person') needs.onRestart(spec.owner, record.job, after.job)
       return after.job

@@ -18,8 +18,8 @@ export interface JobsPluginNeeds {
   readonly machine: Pick<Machine, 'randomId'>
   /** Asked what has become of the programs of an earlier host. */
   readonly processes: Pick<ProcessRunner, 'endLeftover'>
-  /** Turns that ended jobs may start without a word of the person in between; more wait quietly. */
-  readonly maxConsecutiveWakes?: number
+  /** Turns that jobs may start without a word of the person in between, read each time; more wait quietly. */
+  readonly maxConsecutiveWakes?: () => number
 }
 
 const MAX_CONSECUTIVE_WAKES = 3
@@ -28,7 +28,7 @@ const MAX_CONSECUTIVE_WAKES = 3
  * Offers `jobs`, writes them into the log of their owner, tells the owner when one ends unseen,
  * and after a resume names those that did not outlive the last host.
  */
-export function jobsPlugin({ clock, logger, machine, processes, maxConsecutiveWakes = MAX_CONSECUTIVE_WAKES }: JobsPluginNeeds): Plugin {
+export function jobsPlugin({ clock, logger, machine, processes, maxConsecutiveWakes = () => MAX_CONSECUTIVE_WAKES }: JobsPluginNeeds): Plugin {
   return {
     name: 'jobs',
     apply(ctx) {
@@ -68,7 +68,7 @@ export function jobsPlugin({ clock, logger, machine, processes, maxConsecutiveWa
         if (owner.isDisposed) return
         const count = wakes.get(owner) ?? 0
         try {
-          if (!mayWake || owner.status === 'running' || count >= maxConsecutiveWakes) return owner.inject(message)
+          if (!mayWake || owner.status === 'running' || count >= maxConsecutiveWakes()) return owner.inject(message)
           wakes.set(owner, count + 1)
           owner.followup(message)
         } catch (error) {

@@ -74,7 +74,7 @@ export function createRunningCommands({ clock, onError }: { readonly clock: Cloc
         },
         output(text) {
           lines.push(text, 0)
-          watch.noteOutput()
+          watch.noteActivity()
         },
         end() {
           if (commands.get(key) === record) commands.delete(key)

@@ -120,6 +120,8 @@ export interface JobSpec {
   /** A regular expression; the owner is told of lines that match, at most a few times. Errors of `start`: `BAD_PATTERN`. */
   readonly wakeOn?: string
   readonly movedFromCall?: string
+  /** Its owner knows already that it waits. */
+  readonly waitsForInput?: 'known' | 'likely'
 }
 
 /** Whoever asks for a job: an agent, work without one, or the person, who may ask for every job. */

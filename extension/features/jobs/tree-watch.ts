@@ -17,6 +17,8 @@ export interface TreeWatchNeeds {
   readonly lastLine: () => string
   /** Undefined: it does not wait any more. */
   readonly onWaits: (how: 'known' | 'likely' | undefined) => void
+  /** It is known already to wait. */
+  readonly waits?: 'known' | 'likely'
   readonly onFacts?: (facts: TreeFacts) => void
 }
 
@@ -38,6 +40,7 @@ export class TreeWatch {
 
   constructor(needs: TreeWatchNeeds) {
     this.#needs = needs
+    this.#waits = needs.waits
     this.#lastOutputAt = needs.clock.monotonicMs()
   }
 
@@ -46,7 +49,8 @@ export class TreeWatch {
     if (!this.#hasEnded) this.#lookIn(LOOK_AFTER_MS)
   }
 
-  noteOutput(): void {
+  /** It wrote, or was typed to: it does not wait any more as far as anybody knows. */
+  noteActivity(): void {
     this.#lastOutputAt = this.#needs.clock.monotonicMs()
     this.#wasReading = false
     this.#setWaits(undefined)

@@ -1,7 +1,7 @@
 import { defineTool } from '../../core/tools/define-tool.ts'
 import type { ToolDefinition } from '../../core/tools/definition.ts'
 import type { Jobs } from '../../features/jobs/service.ts'
-import { jobSchema, jobValue } from './job-schema.ts'
+import { jobSchema, jobValue, stateWords } from './job-schema.ts'
 
 /** `job_list`: the background jobs the agent may see. Source: capability specification 12.1. */
 export const createJobList = (jobs: Pick<Jobs, 'list'>): ToolDefinition =>
@@ -17,7 +17,7 @@ export const createJobList = (jobs: Pick<Jobs, 'list'>): ToolDefinition =>
           text:
             list.length === 0
               ? 'There are no background jobs.'
-              : list.map(({ id, kind, label, status, detail }) => `${id} [${kind}] ${status}${detail === undefined ? '' : ` (${detail})`} — ${label}`).join('\n'),
+              : list.map((job) => `${job.id} [${job.kind}] ${stateWords(job)} — ${job.label}`).join('\n'),
         },
       ],
     },

@@ -35,6 +35,7 @@ export const createJobOutput = (jobs: Pick<Jobs, 'output' | 'sendInput'>): ToolD
         },
       ],
     },
+    limits: [{ of: 'wait', max: MAX_WAIT_MS, unit: 'ms' }, { of: 'input', max: MAX_INPUT_BYTES, unit: 'bytes' }],
     async execute({ job_id, wait = false, input, timeout_ms = DEFAULT_WAIT_MS }, exec) {
       if (job_id === '') throw new ToolError('INVALID_ARGS', 'job_id is empty. List the jobs there are with job_list.')
       if (wait && !(timeout_ms > 0)) throw new ToolError('INVALID_ARGS', `timeout_ms must be more than 0, not ${timeout_ms}.`)

@@ -14,7 +14,7 @@ export interface ForegroundControl {
   readonly callId: string
   readonly label: string
   /** Errors: as `Jobs.start`. */
-  readonly toJob: (run: ShellRun) => Job
+  readonly toJob: (run: ShellRun, waitsForInput: 'known' | 'likely' | undefined) => Job
 }
 
 /** `isCallStopped`: the call itself was cancelled, so that nobody takes its value. */
@@ -54,11 +54,11 @@ export async function runForeground(
     cause ??= why
     void run.terminate()
   }
-  const move = (toJob: ForegroundControl['toJob'], why: Moved['why']): Job => {
+  const move = (toJob: ForegroundControl['toJob'], how?: 'known' | 'likely'): Job => {
     const output = run.takeOutput()
-    const job = toJob(run)
+    const job = toJob(run, how)
     isMoved = true
-    resolve({ job, why, output })
+    resolve({ job, why: how === undefined ? 'person' : how === 'known' ? 'input' : 'silence', output })
     return job
   }
 
@@ -74,11 +74,11 @@ export async function runForeground(
     label: control.label,
     cwd,
     stop: () => end('person'),
-    moveToBackground: () => move(control.toJob, 'person'),
+    moveToBackground: () => move(control.toJob),
     ...(run.spec.isInteractive && { sendInput: (text) => run.sendInput(text) }),
     onWaitsForInput(how) {
       try {
-        if (cause === undefined) move(control.toJob, how === 'known' ? 'input' : 'silence')
+        if (cause === undefined) move(control.toJob, how)
       } catch {
         // No job may be started now. The command goes on in the foreground, and its deadline says how long it was silent.
       }
@@ -107,7 +107,7 @@ export async function runForeground(
       timedOut: cause === 'deadline',
       aborted: cause === 'call' || cause === 'person',
       timeoutMs,
-      durationMs: exit.durationMs,
+      durationMs: Math.round(exit.durationMs),
       cwd,
       ...(cause === 'deadline' && silentMs >= TELLING_SILENCE_MS && { silentMs: Math.round(silentMs) }),
       ...(cause === undefined && exit.hasSurvivors === true && { leftRunning: true }),

@@ -14,7 +14,7 @@ import { runForeground } from './run-foreground.ts'
 import { presentCall, presentResult } from './shell.card.ts'
 import type { ShellDialect } from './shell-dialect.ts'
 import { backgroundUnavailable, badWorkdir, stopped } from './shell-error.ts'
-import { ShellRun, type OpenSpill, type ShellProgram, type ShellRunSpec } from './shell-run.ts'
+import { GRACE_MS, MAX_SPILL_BYTES, MAX_STREAM_BYTES, ShellRun, type OpenSpill, type ShellProgram, type ShellRunSpec } from './shell-run.ts'
 import { shellValueSchema, type ShellValue } from './shell-value.ts'
 
 export interface ShellToolNeeds {
@@ -66,6 +66,12 @@ export function createShellTool(dialect: ShellDialect, needs: ShellToolNeeds): T
       if (args.run_in_background === true || args.wake_on !== undefined || spec.isInteractive) checkJobs(args)
       return args.run_in_background === true ? inBackground(args, spec, exec) : inForeground(args, spec, exec)
     },
+    limits: [
+      { of: 'time', max: MAX_TIMEOUT_MS, unit: 'ms' },
+      { of: 'one stream of output', max: MAX_STREAM_BYTES, unit: 'bytes' },
+      { of: 'the file with all of one stream', max: MAX_SPILL_BYTES, unit: 'bytes' },
+      { of: 'grace before KILL', max: GRACE_MS, unit: 'ms' },
+    ],
     presentCall,
     presentResult,
   })
@@ -84,7 +90,13 @@ export function createShellTool(dialect: ShellDialect, needs: ShellToolNeeds): T
         sessionId: exec.agent.id,
         callId: exec.callId,
         label: command,
-        toJob: (moved: ShellRun) => jobs.start({ ...jobSpec(command, spec, exec), run: (_id, news) => runBackground(moved, news), movedFromCall: exec.callId }),
+        toJob: (moved: ShellRun, waitsForInput: JobSpec['waitsForInput']) =>
+          jobs.start({
+            ...jobSpec(command, spec, exec),
+            run: (_id, news) => runBackground(moved, news),
+            movedFromCall: exec.callId,
+            ...(waitsForInput && { waitsForInput }),
+          }),
       }
     const { value, isCallStopped } = await runForeground(needs.clock, {
       run,

@@ -152,6 +152,8 @@ describe('input', () => {
     expect(outcomeOf(result)).toEqual({ kind: 'background', jobId: 'bash-1', moved: { why: 'input', output: 'Name? \n' } })
     expect(textOf(result)).toContain('[it waits for input, so it goes on as background job bash-1. Answer it with job_output and input, or stop it with job_kill.')
     expect(textOf(await made.job('output', { input: 'Ada' }))).toMatch(/^Hello Ada\n\[status: running/)
+    // The result told of the first question; the next one is told by itself.
+    await expect.poll(made.told, { timeout: 30_000 }).toEqual([expect.stringContaining('bash-1 waits for input. It wrote last:\nName? Hello Ada') as string])
     expect(textOf(await made.job('output', { input: '', wait: true }))).toBe('bye\n[status: completed, exit code: 0]')
   }))
   it('that a job waits for is told to its owner once, with what it asked', onLinux(async () => {

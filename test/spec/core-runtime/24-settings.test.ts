@@ -137,6 +137,7 @@ describe('24.2 the settings', () => {
     ['tools.repeatReminder.thresholds', [3, 5, 8], 'window'],
     ['shell.path', null, 'machine'],
     ['shell.offered', 'auto', 'machine'],
+    ['jobs.maxConsecutiveWakes', 3, 'machine'],
     ['jobs.ports', 'offer', 'machine'],
     ['jobs.problems', true, 'window'],
     ['permissions.defaultPreset', 'workspace-write', 'machine'],

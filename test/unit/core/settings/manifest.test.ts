@@ -36,6 +36,7 @@ describe('the settings in the manifest', () => {
       'bosun.shell.path',
       'bosun.shell.offered',
       'bosun.shell.timeoutMs',
+      'bosun.jobs.maxConsecutiveWakes',
       ...['searchProvider', 'providers', 'fetchEnabled', 'allowedPrivateHosts'].map((name) => `bosun.tools.web.${name}`),
       'bosun.permissions.defaultPreset',
       'bosun.permissions.rules',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createKernel } from '../../../../extension/core/kernel/kernel.ts'
 import type { EventDraft } from '../../../../extension/core/log/event.ts'
 import { createJobs } from '../../../../extension/features/jobs/jobs.ts'
-import { jobsPlugin } from '../../../../extension/features/jobs/plugin.ts'
+import { jobsPlugin, type JobsPluginNeeds } from '../../../../extension/features/jobs/plugin.ts'
 import { endNotice, orphanNotice } from '../../../../extension/features/jobs/notices.ts'
 import type { JobEnd, JobSpec, JobWork } from '../../../../extension/features/jobs/service.ts'
 import { createFakeAgent, type FakeAgent } from '../../../support/fake-agent.ts'
@@ -11,11 +11,11 @@ import { createManualClock } from '../../../support/manual-clock.ts'
 import { createRecordingLogger } from '../../../support/quiet-logger.ts'
 import type {} from '../../../../extension/core/loop/points.ts'
 
-const setUp = async () => {
+const setUp = async (over: Partial<JobsPluginNeeds> = {}) => {
   const logger = createRecordingLogger()
   const kernel = createKernel({ logger })
   const clock = createManualClock(1000)
-  const fiber = kernel.root.plugin(jobsPlugin({ clock, logger, machine: createFakeMachine(), processes: { endLeftover: async () => 'gone' } }))
+  const fiber = kernel.root.plugin(jobsPlugin({ clock, logger, machine: createFakeMachine(), processes: { endLeftover: async () => 'gone' }, ...over }))
   await fiber.ready
   return { kernel, clock, fiber, jobs: kernel.root.jobs, logger }
 }
@@ -232,6 +232,16 @@ describe('the notice of an end', () => {
     kernel.dispatch.emit('agent/inbox/inserted', null, [{ agent, message: { id: 'u', role: 'user', content: [], source: { kind: 'user' } } }])
     await endOne()
     expect(agent.received.map(({ verb }) => verb)).toEqual(['followup', 'followup', 'followup', 'inject', 'followup'])
+  })
+  it('never wakes where the person wants none of it', async () => {
+    const { jobs } = await setUp({ maxConsecutiveWakes: () => 0 })
+    const agent = createFakeAgent()
+    agent.status = 'idle'
+    const made = work()
+    jobs.start(spec(made, agent))
+    made.end({ status: 'completed' })
+    await settle()
+    expect(agent.received.map(({ verb }) => verb)).toEqual(['inject'])
   })
   it('keeps the id and the instruction under a small cap', () => {
     const job = { id: 'bash-1', kind: 'bash', label: 'x'.repeat(500), status: 'completed', startedAt: 0 } as const
