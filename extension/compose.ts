@@ -11,6 +11,7 @@ import type { Languages } from './capabilities/languages.ts'
 import type { Logger } from './capabilities/logger.ts'
 import type { Machine } from './capabilities/machine.ts'
 import type { Notebooks } from './capabilities/notebooks.ts'
+import type { PictureScaler } from './capabilities/picture-scaler.ts'
 import type { ProblemFeed } from './capabilities/problem-feed.ts'
 import type { ProcessRunner } from './capabilities/process.ts'
 import type { Search } from './capabilities/search.ts'
@@ -66,6 +67,7 @@ export interface Capabilities {
   readonly machine: Machine
   /** Absent where no editor is. */
   readonly notebooks?: Notebooks
+  readonly pictures: PictureScaler
   /** Absent where no editor is. */
   readonly problemFeed?: ProblemFeed
   readonly processes: ProcessRunner

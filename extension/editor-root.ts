@@ -4,6 +4,7 @@ import { chatPlugin } from './host/chat-plugin.ts'
 import { createBashSyntax } from './platform/node/bash-syntax.ts'
 import { NodeBlobStore } from './platform/node/blob-store.ts'
 import { createNodeClock } from './platform/node/clock.ts'
+import { createPictureScaler } from './platform/node/picture-scaler.ts'
 import { createDocumentText } from './platform/node/document-text.ts'
 import { NodeEventStore } from './platform/node/event-store.ts'
 import { NodeFileSystem } from './platform/node/file-system.ts'
@@ -78,6 +79,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
     blobs,
     clock,
     documents: createDocumentText({ entry: vscode.Uri.joinPath(context.extensionUri, 'dist', 'pdf-text.js').fsPath }),
+    pictures: createPictureScaler({ entry: vscode.Uri.joinPath(context.extensionUri, 'dist', 'scale-picture.js').fsPath }),
     editorModels: createVscodeModels(),
     editorFacts,
     events: new NodeEventStore({ root }),

@@ -11,6 +11,7 @@ import { NodeBlobStore } from './platform/node/blob-store.ts'
 import { createNodeClock } from './platform/node/clock.ts'
 import { createDirectRunner } from './platform/node/direct-runner.ts'
 import { createDirectTerminals } from './platform/node/direct-terminals.ts'
+import { createPictureScaler } from './platform/node/picture-scaler.ts'
 import { createDocumentText } from './platform/node/document-text.ts'
 import { NodeEventStore } from './platform/node/event-store.ts'
 import { NodeFileSystem } from './platform/node/file-system.ts'
@@ -78,6 +79,7 @@ export async function createHeadlessWorld({ cwd, storage, settings, providers, i
     blobs: new NodeBlobStore({ root }),
     clock: createNodeClock(),
     documents: createDocumentText({ entry: new URL('./pdf-text.js', import.meta.url) }),
+    pictures: createPictureScaler({ entry: new URL('./scale-picture.js', import.meta.url) }),
     editorFacts: noEditorFacts,
     languages: null,
     events: new NodeEventStore({ root }),

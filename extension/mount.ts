@@ -149,7 +149,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     planPlugin({ logger, machine }),
     webPlugin({ http: world.http, pages: world.webPages, secrets: world.secrets, clock, logger }),
 
-    fileTools({ files, blobs, clock, documents: world.documents, languages: world.languages, ...(world.notebooks && { notebooks: world.notebooks }) }),
+    fileTools({ files, blobs, clock, documents: world.documents, pictures: world.pictures, languages: world.languages, ...(world.notebooks && { notebooks: world.notebooks }) }),
     searchTools({ search: searchWithoutSecrets(search, { sensitivePaths: setting('permissionsSensitivePaths'), machine, workspace, rules: () => kernel.root.permissions.rules() }), files, workspace, blobs, logger }),
     shellTools({
       processes, files, blobs, clock, machine, shellPath: setting('shellPath'), timeoutMs: setting('shellTimeoutMs'), offered: setting('shellOffered'),

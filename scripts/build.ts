@@ -27,7 +27,7 @@ const shared = {
 } satisfies BuildOptions
 
 // Packages with native code or data files beside their code stay in node_modules, and are packaged as they are.
-const external = ['vscode', '@lydell/node-pty', '@vscode/ripgrep', 'web-tree-sitter', 'tree-sitter-bash']
+const external = ['vscode', '@lydell/node-pty', '@vscode/ripgrep', 'web-tree-sitter', 'tree-sitter-bash', '@silvia-odwyer/photon-node']
 
 const node: BuildOptions = { platform: 'node', target: 'node22', external }
 
@@ -74,6 +74,7 @@ const bundles: readonly Bundle[] = [
   { name: 'keeper', entry: 'extension/platform/node/keeper-main.ts', options: { ...esModule, outfile: 'dist/keeper.js' } },
   { name: 'page-text', entry: 'extension/platform/node/page-text-main.ts', options: { ...esModule, outfile: 'dist/page-text.js', alias: pageTextAliases } },
   { name: 'pdf-text', entry: 'extension/platform/node/pdf-text-main.ts', options: { ...esModule, outfile: 'dist/pdf-text.js' } },
+  { name: 'scale-picture', entry: 'extension/platform/node/scale-picture-main.ts', options: { ...esModule, outfile: 'dist/scale-picture.js' } },
   {
     name: 'webview',
     entry: 'webview/main.tsx',

@@ -22,6 +22,7 @@ const packages: readonly { readonly name: string; readonly files?: RegExp; reado
   { name: '@lydell/node-pty', files: /\.js$|package\.json$|LICENSE/, isPerTarget: true },
   { name: '@vscode/ripgrep', files: /\.js$|package\.json$|LICENSE/, isPerTarget: true },
   { name: 'web-tree-sitter', files: /^(package\.json|LICENSE|web-tree-sitter\.(js|cjs|wasm))$/ },
+  { name: '@silvia-odwyer/photon-node', files: /^(package\.json|LICENSE\.md|photon_rs\.js|photon_rs_bg\.wasm)$/ },
   { name: 'tree-sitter-bash', files: /^(package\.json|LICENSE|tree-sitter-bash\.wasm)$/ },
 ]
 

@@ -55,6 +55,12 @@ const isBare = (marker: number) => marker === 0x01 || (marker >= 0xd0 && marker 
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 
 function jpeg(view: DataView): ImageHeader | null {
+  const frame = jpegFrame(view)
+  return frame === null ? null : sized('image/jpeg', view.getUint16(frame + 7), view.getUint16(frame + 5))
+}
+
+/** Where the frame begins; null for what is no JPEG. */
+function jpegFrame(view: DataView): number | null {
   if (view.getUint16(0) !== 0xffd8) return null
   for (let at = 2; ; ) {
     if (view.getUint8(at) !== 0xff) return null
@@ -62,9 +68,40 @@ function jpeg(view: DataView): ImageHeader | null {
     // A marker may be led by any number of fill bytes.
     if (marker === 0xff) at += 1
     else if (isBare(marker)) at += 2
-    else if (isFrame(marker)) return sized('image/jpeg', view.getUint16(at + 7), view.getUint16(at + 5))
+    else if (isFrame(marker)) return at
     else at += 2 + Math.max(2, view.getUint16(at + 2))
   }
+}
+
+/** Whether an image goes on to its end, as far as its outer form says; its pixels are not looked at. */
+export function isWholeImage(bytes: Uint8Array, { mediaType }: ImageHeader): boolean {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  try {
+    switch (mediaType) {
+      case 'image/png':
+        return hasPngEnd(view)
+      case 'image/gif':
+        return bytes.findLast((byte) => byte !== 0) === 0x3b
+      case 'image/webp':
+        return view.getUint32(4, true) + 8 <= bytes.length
+      case 'image/jpeg':
+        // A thumbnail with an end of its own stands before the frame.
+        return endOfJpeg(bytes) > (jpegFrame(view) ?? Infinity)
+    }
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}
+
+function hasPngEnd(view: DataView): boolean {
+  for (let at = 8; ; at += view.getUint32(at) + 12) if (textAt(view, at + 4, 4) === 'IEND') return at + 12 <= view.byteLength
+}
+
+function endOfJpeg(bytes: Uint8Array): number {
+  let at = bytes.lastIndexOf(0xd9)
+  while (at > 0 && bytes[at - 1] !== 0xff) at = bytes.lastIndexOf(0xd9, at - 1)
+  return at
 }
 
 const sized = (mediaType: ImageHeader['mediaType'], width: number, height: number): ImageHeader | null => (width > 0 && height > 0 ? { mediaType, width, height } : null)

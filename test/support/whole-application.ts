@@ -8,6 +8,7 @@ import { createBashSyntax } from '../../extension/platform/node/bash-syntax.ts'
 import { NodeBlobStore } from '../../extension/platform/node/blob-store.ts'
 import { createDirectRunner } from '../../extension/platform/node/direct-runner.ts'
 import { createDirectTerminals } from '../../extension/platform/node/direct-terminals.ts'
+import { createPictureScaler } from '../../extension/platform/node/picture-scaler.ts'
 import { createDocumentText } from '../../extension/platform/node/document-text.ts'
 import { NodeEventStore } from '../../extension/platform/node/event-store.ts'
 import { NodeFileSystem } from '../../extension/platform/node/file-system.ts'
@@ -50,6 +51,7 @@ export async function wholeApplication(options: { readonly settings?: SettingVal
     // The pauses that let a person follow the tour are left out.
     clock: { ...realClock, schedule: (delayMs, fire) => realClock.schedule(delayMs < 50 ? 0 : delayMs, fire) },
     documents: createDocumentText({ entry: new URL('../../extension/platform/node/pdf-text-main.ts', import.meta.url) }),
+    pictures: createPictureScaler({ entry: new URL('../../extension/platform/node/scale-picture-main.ts', import.meta.url) }),
     editorFacts: noEditorFacts,
     languages: null,
     events: new NodeEventStore({ root }),

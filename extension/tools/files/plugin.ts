@@ -4,6 +4,7 @@ import type { DocumentText } from '../../capabilities/document-text.ts'
 import type { FileSystem } from '../../capabilities/file-system.ts'
 import type { Languages } from '../../capabilities/languages.ts'
 import type { Notebooks } from '../../capabilities/notebooks.ts'
+import type { PictureScaler } from '../../capabilities/picture-scaler.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
 import type {} from '../../core/prompt/system-prompt.ts'
 import type {} from '../../core/tools/service.ts'
@@ -26,6 +27,7 @@ export interface FileToolsNeeds {
   readonly languages: Pick<Languages, 'ask'> | null
   /** Absent where no editor is. */
   readonly notebooks?: Notebooks
+  readonly pictures: PictureScaler
 }
 
 /** Registers `read`, `read_image`, `write`, `edit` and `str_replace_editor`. */
