@@ -189,6 +189,18 @@ export function terminalContract({ describe, it, after, create }: TerminalContra
       expect((await terminal.exit).wasTerminated).toBe(true)
       await expect(open({}, own.terminals)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
     })
+    it('of the host ends daemons too that were started at a terminal and outlived it', async () => {
+      if (process.platform !== 'linux') return
+      const own = create(environment)
+      const { terminal, output, type } = await open({ graceMs: 100 }, own.terminals)
+      await type(`setsid -f bash -c 'echo "pid=$$."; exec sleep 1000'; echo`)
+      await until(() => /pid=\d+\./.test(output()))
+      const daemon = Number(/pid=(\d+)\./.exec(output())?.[1])
+      await terminal.terminate()
+      expect(isRunning(daemon)).toBe(true)
+      await own.dispose()
+      expect(isRunning(daemon)).toBe(false)
+    })
     it('many leave nothing behind', async () => {
       const many = await Promise.all(Array.from({ length: 8 }, () => open()))
       await Promise.all(many.map(({ terminal }) => terminal.terminate()))
