@@ -7,11 +7,13 @@ import { ageOf } from './time-words.ts'
 
 export const isLive = ({ status }: Pick<Job, 'status'>): boolean => status === 'running' || status === 'stopping'
 
-/** How a job ended: `exit 1`, `killed`, `ended by SIGTERM`. */
+/** How a job ended: `exit 1`, `killed`, `ended by SIGSEGV`. */
 export function endOf({ status, exitCode, signal, detail }: Pick<Job, 'status' | 'exitCode' | 'signal' | 'detail'>, { t }: Localization): string {
   if (exitCode !== undefined) return t('exit {code}', { code: exitCode })
-  if (signal !== undefined) return status === 'killed' ? t('killed, {signal}', { signal }) : t('ended by {signal}', { signal })
-  if (status === 'killed') return detail === undefined ? t('killed') : t('killed, {detail}', { detail })
+  // The signal that every kill begins with says nothing more.
+  if (status === 'killed' && (signal === 'SIGTERM' || (signal === undefined && detail === undefined))) return t('killed')
+  if (signal !== undefined) return t('ended by {signal}', { signal })
+  if (status === 'killed') return t('killed, {detail}', { detail: detail ?? '' })
   return detail ?? (status === 'failed' ? t('failed') : t('ended'))
 }
 

@@ -8,7 +8,7 @@ export function manifestTexts(): Readonly<Record<string, string>> {
     'bosun.description': 'An agent harness that lives inside VS Code: its tools are the editor’s own parts.',
     'bosun.view.chat': 'Chat',
     'bosun.view.jobs': 'Jobs',
-    'bosun.welcome.jobs': 'Commands that Bosun runs in the background, such as a server or a watching build, stand here while they run and after.',
+    'bosun.welcome.jobs': 'Commands that Bosun runs in the background, such as a server or a watching build, appear here while they run and after.',
     'bosun.welcome.jobs.untrusted': 'This folder is not trusted, so Bosun runs no commands in it, and no jobs.\n[Manage Workspace Trust](command:workbench.trust.manage)',
     'bosun.untrusted': 'In a folder that is not trusted Bosun only reads: no edits, no commands.',
     'bosun.virtual': 'In a folder that is not on this machine Bosun reads and edits files, but runs no commands there.',

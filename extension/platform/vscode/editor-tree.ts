@@ -56,16 +56,21 @@ export class EditorTree implements TreeView, vscode.TreeDataProvider<TreeNode> {
   }
 
   getTreeItem(node: TreeNode): vscode.TreeItem {
-    const item = new vscode.TreeItem(node.label, foldingOf(node))
-    item.id = node.id
-    item.contextValue = (node.kinds ?? []).join(' ')
-    if (node.description !== undefined) item.description = node.description
-    if (node.icon !== undefined) item.iconPath = new vscode.ThemeIcon(node.icon, node.iconColor === undefined ? undefined : new vscode.ThemeColor(node.iconColor))
-    if (node.tooltip !== undefined) item.tooltip = new vscode.MarkdownString(node.tooltip, true)
-    if (node.spoken !== undefined) item.accessibilityInformation = { label: node.spoken }
-    if (node.press !== undefined) item.command = { command: `bosun.${node.press}`, title: '', arguments: [node] }
-    return item
+    return treeItemOf(node)
   }
+}
+
+/** A node as the editor draws it. */
+export function treeItemOf(node: TreeNode): vscode.TreeItem {
+  const item = new vscode.TreeItem(node.label, foldingOf(node))
+  item.id = node.id
+  item.contextValue = (node.kinds ?? []).join(' ')
+  if (node.description !== undefined) item.description = node.description
+  if (node.icon !== undefined) item.iconPath = new vscode.ThemeIcon(node.icon, node.iconColor === undefined ? undefined : new vscode.ThemeColor(node.iconColor))
+  if (node.tooltip !== undefined) item.tooltip = new vscode.MarkdownString(node.tooltip)
+  if (node.spoken !== undefined) item.accessibilityInformation = { label: node.spoken }
+  if (node.press !== undefined) item.command = { command: `bosun.${node.press}`, title: '', arguments: [node] }
+  return item
 }
 
 function foldingOf({ children, isOpen }: TreeNode): vscode.TreeItemCollapsibleState {

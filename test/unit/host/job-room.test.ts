@@ -272,7 +272,7 @@ describe('the cards of commands', () => {
     await rig.say({ type: 'command', of: { jobId: server.id }, action: 'open-terminal' })
     await rig.say({ type: 'command', of: { jobId: server.id }, action: 'stop' })
     expect(rig.terminalViews.tabs.map(({ name }) => name)).toEqual(['npm run dev'])
-    expect(rig.state().commands).toMatchObject([{ jobId: server.id, state: 'ended', end: { words: 'killed, SIGTERM', isBad: false }, canRestart: true, ports: [] }])
+    expect(rig.state().commands).toMatchObject([{ jobId: server.id, state: 'ended', end: { words: 'killed', isBad: false }, canRestart: true, ports: [] }])
   })
 
   it('know of a command that a call waits for, and act on it', async () => {

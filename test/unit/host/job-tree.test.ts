@@ -39,7 +39,8 @@ describe('the tree of jobs', () => {
     ['one that is being stopped', job('a', { status: 'stopping' }), { description: 'stopping', icon: 'loading~spin' }],
     ['one that went well', ended('a'), { description: 'exit 0 · 2 min ago', icon: 'pass', iconColor: 'testing.iconPassed' }],
     ['one that went wrong', ended('a', { exitCode: 2 }), { description: 'exit 2 · 2 min ago', icon: 'error', iconColor: 'testing.iconFailed' }],
-    ['one that was killed', job('a', { status: 'killed', signal: 'SIGTERM', finishedAt: now - 2 * MINUTE }), { description: 'killed, SIGTERM · 2 min ago', icon: 'circle-slash' }],
+    ['one that was killed', job('a', { status: 'killed', signal: 'SIGTERM', finishedAt: now - 2 * MINUTE }), { description: 'killed · 2 min ago', icon: 'circle-slash' }],
+    ['one that the system killed', job('a', { status: 'killed', signal: 'SIGKILL', finishedAt: now - 2 * MINUTE }), { description: 'ended by SIGKILL · 2 min ago', icon: 'circle-slash' }],
     ['one that could not be started', job('a', { status: 'failed', detail: 'no such program', finishedAt: now - 2 * MINUTE }), { description: 'no such program · 2 min ago', icon: 'error' }],
     ['one that is pinned', job('a', { isPinned: true }), { icon: 'pinned' }],
   ])('draws %s', (_name, of, expected) => expect(only(of)).toMatchObject({ id: 'job:a', label: 'run a', press: 'jobShowOutput', ...expected }))

@@ -120,7 +120,7 @@ function JobState({ command: { state, startedAt, end, durationMs } }: { readonly
   return (
     <>
       {end !== undefined && <span class={`outcome outcome-${end.isBad ? 'bad' : 'quiet'}`}>{end.words}</span>}
-      {durationMs !== undefined && <span class="outcome outcome-quiet">{formatDuration(durationMs)}</span>}
+      {durationMs !== undefined && width.value >= ROOM_FOR_TIME_PX && <span class="outcome outcome-quiet">{formatDuration(durationMs)}</span>}
     </>
   )
 }
