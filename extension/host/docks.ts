@@ -1,3 +1,4 @@
+import { visibleText } from '../base/visible-text.ts'
 import type { Json } from '../base/json.ts'
 import type { Localization } from '../capabilities/localization.ts'
 import type { UserMessage } from '../core/log/message.ts'
@@ -23,15 +24,18 @@ export function approvalView(
     id: request.id,
     callId: request.callId ?? null,
     tool: request.toolName,
-    effect: request.details?.effect ?? card?.title ?? context.l10n.t('Use {tool}', { tool: request.toolName }),
-    why: request.details?.why ?? request.reason ?? '',
-    card,
-    always: request.details?.always?.map(({ label }) => label) ?? [],
+    effect: visibleText(request.details?.effect ?? card?.title ?? context.l10n.t('Use {tool}', { tool: request.toolName })),
+    why: visibleText(request.details?.why ?? request.reason ?? ''),
+    card: card === null ? null : seenCard(card),
+    always: request.details?.always?.map(({ label }) => visibleText(label)) ?? [],
     who: context.who,
     ...(planned.length > 0 && { canPreview: true as const }),
     ...(context.editable !== null && { editable: context.editable }),
   }
 }
+
+/** What is about to run reads as what it is. */
+const seenCard = (card: ToolCallView): ToolCallView => ({ ...card, title: visibleText(card.title) })
 
 const plannedCard = (changes: readonly PlannedChange[], title: string): ToolCallView =>
   clampCallView({

@@ -15,6 +15,8 @@ export function alwaysForCommands(tool: string, commands: readonly ShellCommand[
   const rules = commands.map(ruleFor)
   if (commands.length === 0 || commands.length > MAX_COMMANDS || rules.some((rule) => rule === null)) return []
   const known = rules.filter((rule) => rule !== null)
+  // A label has backticks around each command, so that one with its own would read as another.
+  if (known.some(({ words }) => words.some((word) => /[`\n]/.test(word)))) return []
   const text = [...new Set(known.map((rule) => `\`${commandRuleText(rule)}\``))].join(' and ')
   return scoped(text, known.map((rule) => ({ tool, match: formatMatch(rule), decision: 'allow' })), folder)
 }
@@ -46,7 +48,7 @@ export function alwaysForLine(tool: string, command: string, folder: string | nu
 export function alwaysForText(tool: string, command: string, folder: string | null): Always {
   const rule: CommandRule = { words: [command], isPrefix: false }
   // A part of it would promise more than the rule gives.
-  return scoped(command.length <= MAX_SHOWN ? `\`${command}\`` : 'exactly this command', [{ tool, match: formatMatch(rule), decision: 'allow' }], folder)
+  return scoped(command.length <= MAX_SHOWN && !/[`\n]/.test(command) ? `\`${command}\`` : 'exactly this command', [{ tool, match: formatMatch(rule), decision: 'allow' }], folder)
 }
 
 /** For changes to a file: the workspace until the session ends, or its folder from now on. `relativePath` from the workspace's folder, forward slashes. */

@@ -326,6 +326,14 @@ describe('approvals', () => {
     expect(rig.calls.at(-1)).toEqual(['approval', 'q1', { outcome: 'allowed-once', arguments: { command: 'npm ci', description: 'x' } }])
   })
 
+  it('read as what would run: nothing in them is hidden or turned around', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    await rig.askApproval({ details: { ...details, effect: 'Run `cat a\u202ebzp.x`', always: [{ label: 'Always allow `cat\u200b`', rule: {} }] }, arguments: { command: 'cat a\u202ebzp.x', description: 'x' } })
+    expect(rig.state().approvals[0]).toMatchObject({ effect: 'Run `cat a\\u{202e}bzp.x`', always: ['Always allow `cat\\u{200b}`'], editable: 'cat a\u202ebzp.x' })
+    expect(JSON.stringify(rig.attention.standing)).not.toContain('\u202e')
+  })
+
   it('run nothing when what the person wrote has no place in the call, nor under a rule for other words', async () => {
     const rig = await chatRig(keyed)
     await rig.send('go')

@@ -412,6 +412,8 @@ describe('“Always allow…” means', () => {
     ['npm test > out.txt', line('npm test > out.txt')],
     ['echo ls | sh', line('echo ls | sh')],
     ['npm test > "$X"', []],
+    ["node 'a`b'", ['Allow exactly this command until the session ends', 'Always allow exactly this command in this workspace', 'Always allow exactly this command']],
+    ["node 'a\nb'", ['Allow exactly this command until the session ends', 'Always allow exactly this command in this workspace', 'Always allow exactly this command']],
     [`npm test > ${'x'.repeat(100)}`, ['Allow exactly this command until the session ends', 'Always allow exactly this command in this workspace', 'Always allow exactly this command']],
   ]
   it.each(rows)('for %s', async (command, expected) => expect(await labels(command)).toEqual(expected))
