@@ -20,6 +20,7 @@ import type { SettingsSource } from './capabilities/settings-source.ts'
 import type { ShellSyntax } from './capabilities/shell-syntax.ts'
 import type { WebPages } from './capabilities/web-pages.ts'
 import type { TerminalHost } from './capabilities/terminal.ts'
+import type { PersonTerminals } from './capabilities/person-terminals.ts'
 import type { TerminalViews } from './capabilities/terminal-view.ts'
 import type { CreateScreen } from './capabilities/terminal-screen.ts'
 import type { Workspace } from './capabilities/workspace.ts'
@@ -81,6 +82,8 @@ export interface Capabilities {
   readonly createScreen: CreateScreen
   /** Absent where nobody looks. */
   readonly terminalViews?: TerminalViews
+  /** Absent where no editor is. */
+  readonly personTerminals?: PersonTerminals
   readonly workspace: Workspace
 }
 

@@ -30,6 +30,7 @@ import { findEditorRipgrep } from './platform/vscode/ripgrep.ts'
 import { vscodeProblemFeed } from './platform/vscode/problem-feed.ts'
 import { createVscodeSecrets } from './platform/vscode/secrets.ts'
 import { createVscodeSettingsSource } from './platform/vscode/settings-source.ts'
+import { VscodePersonTerminals } from './platform/vscode/person-terminals.ts'
 import { vscodeTerminalViews } from './platform/vscode/terminal-views.ts'
 import { createVscodeWorkspace } from './platform/vscode/workspace.ts'
 import type { ChatController } from './host/chat-controller.ts'
@@ -72,6 +73,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
   const editor = new VscodeEditor({ files, kept, views, l10n, statusCommand: 'bosun.showMenu' })
   const editorFacts = new VscodeEditorFacts()
   const problemMarks = new VscodeProblemMarks()
+  const personTerminals = new VscodePersonTerminals()
   // The editor puts its proxy and the system's certificates into the global function.
   const http: Http = { fetch: (input, init) => fetch(input, init) }
   const application = compose({
@@ -102,6 +104,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
     terminals: processes.terminals,
     createScreen: createXtermScreen,
     terminalViews: vscodeTerminalViews,
+    personTerminals,
     workspace,
   })
   const capabilities = {
@@ -127,6 +130,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
     workspace.dispose()
     editorFacts.dispose()
     problemMarks.dispose()
+    personTerminals.dispose()
     editor.dispose()
   }
   try {

@@ -157,7 +157,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     languageTools({ languages: world.languages, files, blobs, clock }),
     jobTools,
     ...(world.terminals?.problem === null
-      ? [terminalsPlugin({ terminals: world.terminals, createScreen: world.createScreen, ...(world.terminalViews && { views: world.terminalViews }), clock, logger, machine, shellPath: setting('shellPath') }), terminalEffects, terminalTools({ files })]
+      ? [terminalsPlugin({ terminals: world.terminals, createScreen: world.createScreen, ...(world.terminalViews && { views: world.terminalViews }), ...(world.personTerminals && { personTerminals: world.personTerminals }), mayAdopt: setting('terminalsAdopt'), clock, logger, machine, shellPath: setting('shellPath') }), terminalEffects, terminalTools({ files, offersAdoption: world.personTerminals === undefined ? () => false : setting('terminalsAdopt') })]
       : []),
     todoTools({ allowParallelInProgress: true }),
     questionTools,

@@ -21,7 +21,7 @@ export const featureEventTypes: Partial<Readonly<Record<EventType, EventTypeRule
   'question/asked': { isIgnorable: true, fields: { id: 'text', callId: 'text?', questions: 'list' } },
   'web/deepseek-search-llm-request': { isIgnorable: true, fields: { callId: 'text', endpoint: 'text', apiVersion: 'text', body: 'object', model: 'text' } },
   'question/settled': { isIgnorable: true, fields: { id: 'text', outcome: 'text' } },
-  'terminal/opened': { isIgnorable: true, fields: { id: 'text', shell: 'text', name: 'text?' } },
+  'terminal/opened': { isIgnorable: true, fields: { id: 'text', shell: 'text', name: 'text?', isAdopted: 'boolean?' } },
   'terminal/ended': { isIgnorable: true, fields: { id: 'text', exitCode: 'number?', signal: 'text?' } },
 }
 

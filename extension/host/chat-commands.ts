@@ -33,6 +33,7 @@ export type ChatCommand =
   | 'ask-about-selection'
   | 'ask-about-terminal'
   | 'add-files'
+  | 'take-back-terminals'
   | 'menu'
 
 /** The commands of the palette, the status bar and the keys. */
@@ -134,6 +135,9 @@ export class ChatCommands {
         return await this.#toChat({ type: 'insert-text', text: '@terminal ' })
       case 'add-files':
         return await this.#toChat({ type: 'insert-text', text: paths.length === 0 ? '@' : this.#rooms.attachments.mentions(paths) })
+      case 'take-back-terminals':
+        await this.#takeBackTerminals()
+        return
       case 'menu':
         await this.#menu()
         return
@@ -146,6 +150,18 @@ export class ChatCommands {
     this.#rooms.words.forgetHidden()
     await this.#chat.world.editor.showChat()
     this.#rooms.words.say(message)
+  }
+
+  async #takeBackTerminals(): Promise<void> {
+    const { l10n } = this.#chat.world
+    const count = (await this.#chat.services.get('terminals')?.takeBack()) ?? 0
+    const text =
+      count === 0
+        ? l10n.t('Bosun has none of your terminals.')
+        : count === 1
+          ? l10n.t('Your terminal is yours alone again.')
+          : l10n.t('Your {count} terminals are yours alone again.', { count })
+    this.#chat.notice('terminals', 'info', text)
   }
 
   async #menu(): Promise<void> {

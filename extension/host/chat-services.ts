@@ -36,6 +36,7 @@ import type {} from '../features/jobs/service.ts'
 import type {} from '../features/plan/service.ts'
 import type {} from '../features/questions/service.ts'
 import type {} from '../features/references/service.ts'
+import type {} from '../features/terminals/service.ts'
 import type {} from '../features/web/service.ts'
 import type {} from '../features/skills/service.ts'
 
@@ -86,4 +87,7 @@ export const chatServices = [
   'web',
 ] as const
 
-export type ChatServices = Pick<Services, (typeof chatServices)[number]>
+export type ChatServices = Pick<Services, (typeof chatServices)[number]> & {
+  /** Absent where no program can be started at a terminal. */
+  get(name: 'terminals'): Services['terminals'] | undefined
+}

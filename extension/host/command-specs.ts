@@ -103,6 +103,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   job('jobRemoveEnded', 'Remove All That Ended', 'clear-all', 'forget-ended', 'bosun.jobs.ended', { menu: 'view/title', when: 'view == bosun.jobs && bosun.jobs.ended', group: 'navigation@1' }),
   job('jobRestart', 'Restart', 'debug-restart', 'restart', 'bosun.jobs', jobMenu('inline@3', '\\bended\\b.*\\brestartable\\b'), jobMenu('4_end@1', '\\brestartable\\b')),
   job('jobKill', 'Kill', 'debug-stop', 'kill', 'bosun.jobs.live', jobMenu('inline@4', '\\blive\\b'), jobMenu('4_end@2', '\\blive\\b')),
+  { id: 'takeBackTerminals', title: 'Take Back Terminals', icon: 'debug-disconnect', target: { chat: 'take-back-terminals' } },
   { id: 'showMenu', title: 'Show Menu', icon: 'menu', target: { chat: 'menu' } },
   { id: 'showLog', title: 'Show Diagnostics', icon: 'output', target: { page: 'show-log' }, viewTitle: '4_help@2' },
 ]

@@ -491,6 +491,16 @@ export const settings = {
     applies: 'restart',
     isRestricted: true,
   }),
+  terminalsAdopt: setting({
+    key: 'terminals.adopt',
+    fallback: false,
+    scope: 'machine',
+    description: 'Whether the model learns of your own terminals (name, shell, folder) and may ask to read and type in one of them. Each is asked for.',
+    expects: 'true or false',
+    schema: z.boolean(),
+    applies: 'restart',
+    isRestricted: true,
+  }),
   shellTimeoutMs: setting({
     key: 'shell.timeoutMs',
     fallback: 120_000,

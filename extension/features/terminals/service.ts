@@ -15,6 +15,16 @@ export type TerminalInfo = {
   readonly type: string
   readonly pid: number
   readonly status: TerminalStatus
+  /** It is the person's, who let the agent in. */
+  readonly isAdopted?: true
+}
+
+/** A terminal of the person's that an agent may ask for. */
+export type AdoptableTerminal = {
+  readonly id: string
+  readonly name: string
+  readonly type: string
+  readonly folder?: string
 }
 
 /** `stdin_read`: somebody waits for keys, which is known. `inferred_idle`: it has been silent for a while. */
@@ -54,8 +64,8 @@ export interface TypingState {
   readonly isAtPrompt: boolean
   /** Typed before and not sent yet; null when a person typed, so that nobody knows. */
   readonly pendingLine: string | null
-  /** The shell's folder, as its last prompt said. */
-  readonly folder: string
+  /** The shell's folder, as its last prompt said; null where nobody knows, such as on another machine. */
+  readonly folder: string | null
   readonly type: string
 }
 
@@ -65,6 +75,15 @@ export interface Terminals {
   readonly types: readonly string[]
   /** Errors: `TerminalSessionError` `NO_BACKEND`, `DUPLICATE_NAME`, `OWNER_NOT_LIVE`, `TERMINAL_LIMIT`, `SERVICE_DISPOSING`; `TerminalError`. */
   open(owner: Agent | undefined, request: { readonly type: string; readonly name?: string; readonly cwd: string }): Promise<TerminalInfo & { readonly motd: string }>
+  /** Terminals of the person's that may be asked for now; none where the setting `terminals.adopt` is off. */
+  adoptable(): readonly AdoptableTerminal[]
+  /**
+   * Read and type in a terminal of the person's, who has been asked. Closing it gives it back and ends nothing.
+   * Errors: as `open`, and `NO_SESSION` for one that is not there; `TerminalError`.
+   */
+  adopt(owner: Agent | undefined, id: string, name?: string): Promise<TerminalInfo & { readonly motd: string }>
+  /** The person wants their terminals back, from every agent. How many there were. */
+  takeBack(): Promise<number>
   /**
    * Type, and wait until somebody waits for keys again, nothing came for a while, the time is up or the program ended. None of these ends it.
    * Errors: `NO_SESSION`, `FOREIGN_SESSION`, `SEND_ACTIVE`; `TerminalStopped` when `signal` fires, after SIGINT went to the foreground.
@@ -80,7 +99,7 @@ export interface Terminals {
   /** To the foreground group; null when the system does not say which one that was. Errors: those of reading, and of `signalForeground`. */
   signal(caller: Agent | undefined, id: string, signal: TerminalSignal): Promise<number | null>
   /** Resolves when everything that was started at it is gone. */
-  close(caller: Agent | undefined, id: string): Promise<'closed' | 'already-closing'>
+  close(caller: Agent | undefined, id: string): Promise<'closed' | 'already-closing' | 'given-back'>
   list(caller: Agent | undefined): readonly TerminalInfo[]
   /** Undefined for a terminal that is not there. */
   typingState(id: string): TypingState | undefined
@@ -107,7 +126,7 @@ declare module '../../core/kernel/plugin.ts' {
 declare module '../../core/log/event.ts' {
   interface EventMap {
     /** `ignorable`. A terminal without `terminal/ended` did not outlive the host; the next resume says so. */
-    'terminal/opened': { readonly id: string; readonly shell: string; readonly name?: string }
+    'terminal/opened': { readonly id: string; readonly shell: string; readonly name?: string; readonly isAdopted?: boolean }
     /** `ignorable`. */
     'terminal/ended': { readonly id: string; readonly exitCode?: number; readonly signal?: string }
   }

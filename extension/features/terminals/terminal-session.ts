@@ -24,7 +24,12 @@ export interface TerminalSessionParts {
   readonly type: string
   readonly name: string | undefined
   readonly owner: Agent
-  readonly folder: string
+  /** Null where nobody knows. */
+  readonly folder: string | null
+  /** A terminal of the person's: there is no telling what stands on its line but right at a prompt. */
+  readonly isAdopted?: true
+  /** Absent where the shell itself says at each prompt where it stands. */
+  readonly folderNow?: () => string | null
   readonly screen: TerminalScreen
   readonly clock: Clock
   /** What the prompt's own sequence begins with: no program can know it beforehand. */
@@ -51,7 +56,7 @@ export class TerminalSession {
   #closing: Promise<void> | undefined
   #isAtPrompt = false
   #pendingLine: string | null = ''
-  #folder: string
+  #folder: string | null
   readonly #personKeys = new PersonKeys()
   #keysToWrite = ''
   #isWritingKeys = false
@@ -104,12 +109,16 @@ export class TerminalSession {
   }
 
   get info(): TerminalInfo {
-    const { id, type, name } = this.#parts
-    return { sessionId: id, type, pid: this.#process?.pid ?? 0, status: this.#status, ...(name !== undefined && { name }) }
+    const { id, type, name, isAdopted } = this.#parts
+    return { sessionId: id, type, pid: this.#process?.pid ?? 0, status: this.#status, ...(name !== undefined && { name }), ...(isAdopted && { isAdopted }) }
+  }
+
+  get isAdopted(): boolean {
+    return this.#parts.isAdopted === true
   }
 
   get typing(): TypingState {
-    return { isAtPrompt: this.#isAtPrompt, pendingLine: this.#pendingLine, folder: this.#folder, type: this.#parts.type }
+    return { isAtPrompt: this.#isAtPrompt, pendingLine: this.#pendingLine, folder: this.#parts.folderNow === undefined ? this.#folder : this.#parts.folderNow(), type: this.#parts.type }
   }
 
   get screen(): TerminalScreen {
@@ -119,6 +128,16 @@ export class TerminalSession {
   /** What the person typed since this was last asked. */
   takePersonTyped(): string {
     return this.#personKeys.take()
+  }
+
+  /** Somebody else began a command: the shell is at no prompt any more. */
+  leavePrompt(): void {
+    this.#isAtPrompt = false
+  }
+
+  /** The person wants it back, or has closed it. */
+  endForPerson(): void {
+    this.#closeForPerson()
   }
 
   /** What the program shows when it is there. */
@@ -233,7 +252,7 @@ export class TerminalSession {
   }
 
   #begin(): ScreenMark {
-    if (this.#status.kind === 'exited') throw new TerminalSessionError('NO_SESSION', `${this.#isClosedByPerson ? `The person has closed ${this.id}` : `The program of ${this.id} has ended`}. Read what it left with terminal_read, or open a new terminal.`)
+    if (this.#status.kind === 'exited') throw new TerminalSessionError('NO_SESSION', `${this.#isClosedByPerson ? `The person has ${this.isAdopted ? 'taken back' : 'closed'} ${this.id}` : `The program of ${this.id} has ended`}. Read what it left with terminal_read, or open a new terminal.`)
     if (this.#isSending) throw new TerminalSessionError('SEND_ACTIVE', `${this.id} still works on what was sent to it. Wait for that, or stop it with terminal_signal.`)
     this.#isSending = true
     return this.screen.mark()
@@ -243,7 +262,7 @@ export class TerminalSession {
     if (submit || /[\n\r]/.test(text)) {
       this.#isAtPrompt = false
       this.#pendingLine = submit ? '' : null
-    } else if (text !== '') this.#pendingLine = this.#pendingLine === null ? null : this.#pendingLine + text
+    } else if (text !== '') this.#pendingLine = this.#pendingLine === null || this.isAdopted ? null : this.#pendingLine + text
     // The Enter key is a carriage return.
     const keys = text.replaceAll(/\r?\n/g, '\r') + (submit ? '\r' : '')
     if (keys !== '') await this.#process?.write(keys)

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode'
 import type { EditorFacts, ProblemFacts, SelectionFacts, SymbolFacts } from '../../capabilities/editor-facts.ts'
 import type { Undo } from '../../base/undo.ts'
+import { throughClipboard } from './through-clipboard.ts'
 
 const MAX_RECENT = 50
 const MAX_PROBLEMS = 1_000
@@ -70,17 +71,10 @@ export class VscodeEditorFacts implements EditorFacts {
     return facts
   }
 
-  /** The editor gives no other way to what is selected there: it is copied, and what the clipboard held is put back. */
+  /** The editor gives no other way to what is selected there. */
   async terminalSelection(): Promise<string> {
     if (vscode.window.activeTerminal === undefined) return ''
-    const held = await vscode.env.clipboard.readText()
-    try {
-      await vscode.env.clipboard.writeText('')
-      await vscode.commands.executeCommand('workbench.action.terminal.copySelection')
-      return await vscode.env.clipboard.readText()
-    } finally {
-      await vscode.env.clipboard.writeText(held)
-    }
+    return throughClipboard('workbench.action.terminal.copySelection')
   }
 
   openFiles(): readonly string[] {

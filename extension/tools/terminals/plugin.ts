@@ -11,14 +11,20 @@ import { createTerminalRead } from './terminal-read.ts'
 import { createTerminalSend } from './terminal-send.ts'
 import { createTerminalSignal } from './terminal-signal.ts'
 
+export interface TerminalToolsNeeds {
+  readonly files: Pick<FileSystem, 'resolve' | 'stat'>
+  /** The person's own terminals may be asked for. Read once. */
+  readonly offersAdoption: () => boolean
+}
+
 /** Registers the six terminal tools. Source: capability specification 16. */
-export const terminalTools = ({ files }: { readonly files: Pick<FileSystem, 'resolve' | 'stat'> }): Plugin => ({
+export const terminalTools = ({ files, offersAdoption }: TerminalToolsNeeds): Plugin => ({
   name: 'tools-terminals',
   inject: ['tools', 'terminals', 'jobs', 'systemPrompt'],
   apply(ctx) {
     const { terminals, jobs } = ctx
     for (const tool of [
-      createTerminalOpen({ terminals, files }),
+      createTerminalOpen({ terminals, files, offersAdoption: offersAdoption() }),
       createTerminalSend({ terminals, jobs }),
       createTerminalRead(terminals),
       createTerminalSignal(terminals),

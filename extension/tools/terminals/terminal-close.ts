@@ -12,12 +12,18 @@ export const createTerminalClose = (terminals: Pick<Terminals, 'close'>): ToolDe
     output: {
       schema: {
         type: 'object',
-        properties: { sessionId: { type: 'string', required: true }, outcome: { type: 'string', required: true, enum: ['closed', 'already-closing'] } },
+        properties: { sessionId: { type: 'string', required: true }, outcome: { type: 'string', required: true, enum: ['closed', 'already-closing', 'given-back'] } },
         additionalProperties: false,
       },
-      render: (_args, { sessionId, outcome }) => [{ type: 'text', text: outcome === 'closed' ? `Closed ${sessionId}.` : `${sessionId} was being closed already.` }],
+      render: (_args, { sessionId, outcome }) => [{ type: 'text', text: words[outcome](sessionId) }],
     },
     execute: async ({ sessionId }, exec) => ({ sessionId, outcome: await terminals.close(exec.agent, sessionId) }),
     finalizeContent: boundResult,
     presentCall: ({ sessionId }) => ({ card: 'generic', title: `Close terminal ${sessionId}`, kind: 'delete' }),
   })
+
+const words = {
+  closed: (id: string) => `Closed ${id}.`,
+  'already-closing': (id: string) => `${id} was being closed already.`,
+  'given-back': (id: string) => `Gave ${id} back to the person. What runs there goes on.`,
+}

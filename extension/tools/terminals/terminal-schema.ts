@@ -25,6 +25,7 @@ export const terminalProperties = {
   type: { type: 'string', required: true },
   pid: { type: 'integer', required: true },
   status: { ...statusSchema, required: true },
+  isAdopted: { type: 'boolean', const: true },
 } as const
 
 /** Keys that are no text are shown as codes, so that the model reads what was pressed. */
@@ -40,5 +41,5 @@ export function statusText(status: TerminalStatus): string {
   return status.signal === null ? `exited with ${status.exitCode ?? 'no code'}` : `killed by ${status.signal}`
 }
 
-export const infoText = ({ sessionId, name, type, status }: Pick<TerminalInfo, 'sessionId' | 'name' | 'type' | 'status'>) =>
-  `${sessionId} [${type}] ${statusText(status)}${name === undefined ? '' : ` — ${name}`}`
+export const infoText = ({ sessionId, name, type, status, isAdopted }: Pick<TerminalInfo, 'sessionId' | 'name' | 'type' | 'status' | 'isAdopted'>) =>
+  `${sessionId} [${type}] ${statusText(status)}${isAdopted ? ', the person’s' : ''}${name === undefined ? '' : ` — ${name}`}`

@@ -140,6 +140,7 @@ describe('24.2 the settings', () => {
     ['jobs.maxConsecutiveWakes', 3, 'machine'],
     ['jobs.ports', 'offer', 'machine'],
     ['jobs.problems', true, 'window'],
+    ['terminals.adopt', false, 'machine'],
     ['permissions.defaultPreset', 'workspace-write', 'machine'],
     ['permissions.rules', [], 'window'],
     ['compaction.auto', true, 'window'],

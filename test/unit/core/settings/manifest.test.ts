@@ -35,6 +35,7 @@ describe('the settings in the manifest', () => {
       'bosun.tools.maxInlineBytes',
       'bosun.shell.path',
       'bosun.shell.offered',
+      'bosun.terminals.adopt',
       'bosun.shell.timeoutMs',
       'bosun.jobs.maxConsecutiveWakes',
       ...['searchProvider', 'providers', 'fetchEnabled', 'allowedPrivateHosts'].map((name) => `bosun.tools.web.${name}`),
