@@ -65,6 +65,7 @@ export const extensionPoints = {
   'session/event': { kind: 'emit', args: 'session, event', onThrow: 'contained' },
   'session/access': { kind: 'emit', args: 'session', onThrow: 'contained' },
   'session/expired': { kind: 'emit', args: 'sessions (id, title) that retention deleted', onThrow: 'contained' },
+  'session/spill-dropped': { kind: 'emit', args: 'bytes and sessions whose spilled output retention deleted', onThrow: 'contained' },
 
   'agent/created': { kind: 'emit', args: 'agent', onThrow: 'takes the publication back' },
   'agent/disposing': { kind: 'parallel', args: 'agent', onThrow: 'contained' },

@@ -92,7 +92,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     sessionsPlugin({ events: world.events, blobs, clock, machine, logger, dispatch, patienceMs: 2_000 }),
     featureEvents,
     costPlugin({ clock, logger }),
-    retentionPlugin({ clock, logger, dispatch }),
+    retentionPlugin({ blobs, clock, logger, dispatch }),
     sessionArchivesPlugin({ events: world.events, blobs, clock, machine }),
     costCommand({ now: () => clock.now() }),
     createCommandsPlugin({ dispatch, machine, logger }),

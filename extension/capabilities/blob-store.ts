@@ -22,8 +22,25 @@ export interface BlobStore {
   listAttachments(sessionId: string): Promise<readonly string[]>
   /** Remove every attachment but these. Only where nothing else refers to them. */
   keepAttachments(sessionId: string, attachmentIds: readonly string[]): Promise<void>
+  /** What each session takes on the disk, the largest first. What two sessions share counts for both. */
+  usage(): Promise<readonly SessionUsage[]>
+  /** Remove the spilled output of a session. */
+  dropSpill(sessionId: string): Promise<void>
   /** The folder that holds spilled output, for the fence to allow reads in. */
   spillFolder(sessionId: string): string
+}
+
+/** In bytes. */
+export interface SessionUsage {
+  readonly sessionId: string
+  /** Files and screens that were shown to the model. */
+  readonly attachments: number
+  /** Files as they were before changes. */
+  readonly before: number
+  /** Output too long for the talk. */
+  readonly spill: number
+  /** The log and what belongs to it. */
+  readonly log: number
 }
 
 /** An output file that grows while a program runs. */

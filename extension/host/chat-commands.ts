@@ -29,6 +29,7 @@ export type ChatCommand =
   | 'approvals'
   | 'show-instructions'
   | 'show-skills'
+  | 'show-storage'
   | 'review-hooks'
   | 'ask-about-selection'
   | 'ask-about-terminal'
@@ -124,6 +125,9 @@ export class ChatCommands {
         return
       case 'show-skills':
         await this.#rooms.configuration.showSkills()
+        return
+      case 'show-storage':
+        await this.#rooms.configuration.showStorage()
         return
       case 'review-hooks':
         await this.#rooms.configuration.reviewHooks()

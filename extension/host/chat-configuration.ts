@@ -1,9 +1,11 @@
 import type { Session } from '../core/session/session.ts'
+import { settings } from '../core/settings/specs.ts'
 import type { ChatState } from './chat-state.ts'
 import { createHookReview } from './hook-review.ts'
 import { instructionDocument } from './instruction-document.ts'
 import { keptNames } from './kept-names.ts'
 import { skillDocument } from './skill-document.ts'
+import { storageDocument } from './storage-document.ts'
 
 /** What the folder brings along for the agent: instruction files and skills to look at, commands that wait for consent. */
 export class ChatConfiguration {
@@ -29,6 +31,19 @@ export class ChatConfiguration {
   async #showPage(kind: 'instructions' | 'skills', title: string): Promise<void> {
     const session = this.#chat.shown?.session ?? null
     await this.#chat.world.editor.openText({ name: keptNames.page(kind, session?.id ?? null, title), text: await this.sessionPage(kind, session), language: 'markdown' })
+  }
+
+  /** What all sessions take on the disk. */
+  async showStorage(): Promise<void> {
+    const title = this.#chat.world.l10n.t('Storage')
+    await this.#chat.world.editor.openText({ name: keptNames.storage(title), text: await this.storagePage(), language: 'markdown' })
+  }
+
+  async storagePage(): Promise<string> {
+    const { blobs, l10n } = this.#chat.world
+    const { sessions, settings: read } = this.#chat.services
+    const [usage, list] = await Promise.all([blobs.usage(), sessions.list()])
+    return storageDocument({ usage, sessions: list, maxSpillMb: read.get(settings.sessionsMaxSpillMb), retentionDays: read.get(settings.sessionsRetentionDays) }, l10n)
   }
 
   /** What is told to the model of a session, or null: of one that would begin now. */

@@ -13,6 +13,7 @@ import type { ViewChannel } from './view-channel.ts'
 import { createViewFeed } from './view-feed.ts'
 import { ViewIntents } from './view-intents.ts'
 import type { ParsedMessage } from './view-messages.ts'
+import { shownBytes } from './storage-document.ts'
 
 interface Parts {
   readonly capabilities: ChatCapabilities
@@ -146,6 +147,16 @@ export class ChatController {
     this.#chat.notice('expired', 'info', text, [
       { id: 'open', label: l10n.t('Open the settings'), run: () => editor.openSettings('bosun.sessions.retentionDays') },
     ])
+  }
+
+  noteSpillDropped({ bytes, sessions }: { readonly bytes: number; readonly sessions: number }): void {
+    const { editor, l10n } = this.#chat.world
+    const size = shownBytes(bytes)
+    const text =
+      sessions === 1
+        ? l10n.t('Long output of an older session was deleted ({size}), as the setting bosun.sessions.maxSpillMb says. The talk itself is kept.', { size })
+        : l10n.t('Long output of {count} older sessions was deleted ({size}), as the setting bosun.sessions.maxSpillMb says. The talks themselves are kept.', { count: sessions, size })
+    this.#chat.notice('spill-dropped', 'info', text, [{ id: 'open', label: l10n.t('Open the settings'), run: () => editor.openSettings('bosun.sessions.maxSpillMb') }])
   }
 
   noteProgress(sessionId: string, callId: string, text: string): void {

@@ -20,6 +20,7 @@ export function chatPlugin({ capabilities, onReady }: Parts): Plugin {
       ctx.on('session/disposed', (session) => controller.noteClosed(session.id))
       ctx.on('session/access', (session) => controller.noteAccess(session))
       ctx.on('session/expired', (sessions) => controller.noteExpired(sessions.length))
+      ctx.on('session/spill-dropped', (freed) => controller.noteSpillDropped(freed))
       ctx.on('agent/status', () => controller.noteStatus())
       ctx.on('agent/progress', ({ agent, callId, progress }) => controller.noteProgress(agent.id, callId, progress))
       ctx.on('llm/adapters-updated', () => controller.noteModels())

@@ -43,7 +43,7 @@ import type {} from '../features/skills/service.ts'
 /** The outside world as the chat's host needs it. */
 export interface ChatCapabilities {
   readonly attention: Attention
-  readonly blobs: Pick<BlobStore, 'getBeforeImage' | 'putAttachment' | 'getAttachment' | 'keepAttachments'>
+  readonly blobs: Pick<BlobStore, 'getBeforeImage' | 'putAttachment' | 'getAttachment' | 'keepAttachments' | 'usage'>
   readonly clock: Clock
   readonly editor: Editor
   readonly jobTree: TreeView

@@ -4,6 +4,7 @@
  */
 export const keptNames = {
   hooks: (title: string) => nameOf('hooks', [], `${title}.md`),
+  storage: (title: string) => nameOf('storage', [], `${title}.md`),
   /** Of a session, or of the one that would begin now. */
   page: (kind: 'instructions' | 'skills', session: string | null, title: string) => nameOf(kind, [session ?? 'new'], `${title}.md`),
   log: (session: string) => nameOf('log', [session], 'events.jsonl'),

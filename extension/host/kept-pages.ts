@@ -7,7 +7,7 @@ import { keptNameFrom } from './kept-names.ts'
 interface Parts {
   readonly chat: ChatState
   readonly artifacts: Artifacts
-  readonly configuration: Pick<ChatConfiguration, 'hooksPage' | 'sessionPage'>
+  readonly configuration: Pick<ChatConfiguration, 'hooksPage' | 'sessionPage' | 'storagePage'>
 }
 
 /**
@@ -31,6 +31,8 @@ export class KeptPages {
         return ''
       case 'hooks':
         return await configuration.hooksPage()
+      case 'storage':
+        return await configuration.storagePage()
       case 'instructions':
       case 'skills':
         if (session === 'new') return await configuration.sessionPage(kind, null)

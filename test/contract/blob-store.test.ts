@@ -53,6 +53,24 @@ describe.each(Object.entries(stores))('a blob store %s', (_, createStore) => {
     expect(await store.putBeforeImage('s', null)).toEqual({ digest: null })
     expect([...(await store.getBeforeImage('s', (await store.putBeforeImage('s', new Uint8Array())).digest!))]).toEqual([])
   })
+  it('says what each session takes, by kind, and removes spilled output', async () => {
+    const { store } = await made()
+    expect(await store.usage()).toEqual([])
+    await store.putAttachment('s', bytes('hello'), { mediaType: 'image/png' })
+    await store.putBeforeImage('s', bytes('old'))
+    await store.putSpill('t', 'x.txt', 'a longer text')
+    await store.putSpill('t', 'y.txt', 'é')
+    expect(await store.usage()).toEqual([
+      { sessionId: 't', attachments: 0, before: 0, spill: 15, log: 0 },
+      { sessionId: 's', attachments: 5, before: 3, spill: 0, log: 0 },
+    ])
+    await store.dropSpill('t')
+    await store.dropSpill('never')
+    expect((await store.usage()).map(({ sessionId, spill }) => [sessionId, spill]).filter(([, spill]) => spill !== 0)).toEqual([])
+    // Spilling goes on afterwards.
+    await store.putSpill('t', 'z.txt', 'z')
+    expect((await store.usage()).find(({ sessionId }) => sessionId === 't')?.spill).toBe(1)
+  })
   it('removes every attachment but those to keep, and knows a session without any', async () => {
     const { store } = await made()
     const first = await store.putAttachment('s', bytes('hello'), { mediaType: 'image/png' })

@@ -70,6 +70,18 @@ export function createMemoryBlobStore(): MemoryBlobStore {
       for (const key of [...blobs.keys()]) if (key.startsWith(prefix) && !attachmentIds.includes(`sha256:${key.slice(prefix.length)}`)) blobs.delete(key)
     },
     listAttachments: async (sessionId) => [...blobs.keys()].filter((key) => key.startsWith(`attachment/${sessionId}/`)).map((key) => `sha256:${key.split('/')[2]}`),
+    async usage() {
+      const sum = (sessionId: string, kind: string) => [...blobs].filter(([key]) => key.startsWith(`${kind}/${sessionId}/`)).reduce((total, [, bytes]) => total + bytes.length, 0)
+      const spilled = (sessionId: string) => [...spills].filter(([path]) => path.startsWith(`${spillFolder(sessionId)}/`)).reduce((total, [, text]) => total + Buffer.byteLength(text), 0)
+      const ids = new Set([...[...blobs.keys()].map((key) => key.split('/')[1]!), ...[...spills.keys()].map((path) => path.split('/')[2]!)])
+      const size = ({ attachments, before, spill }: { readonly attachments: number; readonly before: number; readonly spill: number }) => attachments + before + spill
+      return [...ids]
+        .map((sessionId) => ({ sessionId, attachments: sum(sessionId, 'attachment'), before: sum(sessionId, 'before-image'), spill: spilled(sessionId), log: 0 }))
+        .toSorted((one, other) => size(other) - size(one))
+    },
+    async dropSpill(sessionId) {
+      for (const path of spills.keys()) if (path.startsWith(`${spillFolder(sessionId)}/`)) spills.delete(path)
+    },
     spillFolder,
   }
 }

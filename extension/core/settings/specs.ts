@@ -325,6 +325,14 @@ export const settings = {
     expects: 'a whole number of 0 or more',
     schema: count(0),
   }),
+  sessionsMaxSpillMb: setting({
+    key: 'sessions.maxSpillMb',
+    fallback: 500,
+    scope: 'machine',
+    description: 'Megabytes that output too long for the talk may take for all sessions together. More makes that of the sessions untouched for longest go; the talks themselves stay. 0: no limit. “Bosun: Show Storage” lists what takes how much.',
+    expects: 'a whole number of 0 or more',
+    schema: count(0),
+  }),
   titlesEnabled: setting({
     key: 'titles.enabled',
     fallback: true,

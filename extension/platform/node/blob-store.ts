@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { Dirent } from 'node:fs'
 import { link, open, readdir, readFile, rename, rm, stat, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { BlobStore, SpillFile, StoredBlob } from '../../capabilities/blob-store.ts'
+import type { BlobStore, SessionUsage, SpillFile, StoredBlob } from '../../capabilities/blob-store.ts'
 import { checkSessionId } from '../../capabilities/event-store.ts'
 import { hasCode, syncFolder } from './file-facts.ts'
 import { makeFolders } from './make-folders.ts'
@@ -95,6 +96,15 @@ export class NodeBlobStore implements BlobStore {
     await Promise.all(gone.map((digest) => unlink(join(folder, digest))))
   }
 
+  async usage(): Promise<readonly SessionUsage[]> {
+    const all = await Promise.all((await entriesOf(this.#root)).filter((entry) => entry.isDirectory() && !entry.name.startsWith('.')).map((entry) => usageOf(this.#root, entry.name)))
+    return all.toSorted((one, other) => totalOf(other) - totalOf(one))
+  }
+
+  async dropSpill(sessionId: string): Promise<void> {
+    await rm(this.spillFolder(sessionId), { recursive: true, force: true })
+  }
+
   spillFolder(sessionId: string): string {
     return this.#folder(sessionId, 'spill')
   }
@@ -102,6 +112,43 @@ export class NodeBlobStore implements BlobStore {
   #folder(sessionId: string, kind: 'attachments' | 'before' | 'spill'): string {
     checkSessionId(sessionId)
     return join(this.#root, sessionId, kind)
+  }
+}
+
+const totalOf = ({ attachments, before, spill, log }: SessionUsage) => attachments + before + spill + log
+
+async function usageOf(root: string, sessionId: string): Promise<SessionUsage> {
+  const folder = join(root, sessionId)
+  const [attachments, before, spill, all] = await Promise.all([join(folder, 'attachments'), join(folder, 'before'), join(folder, 'spill'), folder].map(bytesBelow))
+  return { sessionId, attachments: attachments!, before: before!, spill: spill!, log: Math.max(0, all! - attachments! - before! - spill!) }
+}
+
+async function bytesBelow(folder: string): Promise<number> {
+  const sizes = await Promise.all(
+    (await entriesOf(folder)).map(async (entry) => {
+      const path = join(folder, entry.name)
+      return entry.isDirectory() ? bytesBelow(path) : entry.isFile() ? sizeOf(path) : 0
+    }),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+async function entriesOf(folder: string): Promise<readonly Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true })
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return []
+    throw error
+  }
+}
+
+/** Sessions change while they are looked at: what is gone takes nothing. */
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return 0
+    throw error
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Agent } from '../../../extension/core/session/agent.ts'
@@ -8,6 +8,7 @@ import { MAX_OUTPUT_CHARS } from '../../../extension/tools/shell/persistent-outp
 import { PersistentShell } from '../../../extension/tools/shell/persistent-shell.ts'
 import { isRunning, until } from '../../contract/process-runner.suite.ts'
 import { persistentBash } from '../../../extension/tools/shell/persistent-dialect.ts'
+import { NodeBlobStore } from '../../../extension/platform/node/blob-store.ts'
 import { createMemoryBlobStore } from '../../support/memory-blob-store.ts'
 import { realClock } from '../../support/real-clock.ts'
 import { outcomeOf } from '../../support/tool-bench.ts'
@@ -117,6 +118,19 @@ describe.skipIf(cannotRun)('the shell of the minimal preset', () => {
     const [, path = ''] = /All of it: (.+)\]/.exec(shown) ?? []
     const whole = await readFile(path, 'utf8')
     expect([whole.startsWith('1\r\n'), whole.endsWith('20000\r\n')]).toEqual([true, true])
+  })
+  it('spilled output and attachments go with the session, and are counted until then', async () => {
+    const one = await created()
+    const shown = outcomeOf(await bash('seq 1 20000', { agent: one })) as string
+    const [, path = ''] = /All of it: (.+)\]/.exec(shown) ?? []
+    const blobs = new NodeBlobStore({ root: join(path, '../../..') })
+    await blobs.putAttachment(one.id, new Uint8Array(5), { mediaType: 'image/png' })
+    const usage = async () => (await blobs.usage()).find(({ sessionId }) => sessionId === one.id)
+    expect(await usage()).toMatchObject({ attachments: 5, before: 0, spill: (await stat(path)).size })
+    await one.dispose()
+    await application.ctx.sessions.remove(one.id)
+    await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' })
+    expect(await usage()).toBe(undefined)
   })
   it('ends with its agent, and each agent has its own', async () => {
     const other = await created()

@@ -10,7 +10,14 @@ describe('a terminal of the person’s', () => {
   let application: WholeApplication | undefined
   afterEach(() => application?.dispose())
 
-  const setUp = async ({ settings = {}, answer = { outcome: 'allowed-once' } as ApprovalAnswer, isReadable = true, shell = 'bash', folder = '/home/person/web' as string | null } = {}) => {
+  interface Options {
+    readonly settings?: object
+    readonly answer?: ApprovalAnswer
+    readonly isReadable?: boolean
+    readonly shell?: string
+    readonly folder?: string | null
+  }
+  const setUp = async ({ settings = {}, answer = { outcome: 'allowed-once' }, isReadable = true, shell = 'bash', folder = '/home/person/web' }: Options = {}) => {
     const theirs = fakePersonTerminals([{ id: 'person-1', name: 'dev', shell, folder, isReadable }])
     application = await wholeApplication({
       settings: { 'terminals.adopt': true, 'permissions.defaultPreset': 'danger-full-access', ...settings },
@@ -108,7 +115,7 @@ describe('a terminal of the person’s', () => {
     expect(outcomeOf(await run('signal', { sessionId: 'pty-1', signal: 'SIGKILL' }))).toMatchObject({ code: 'UNSUPPORTED_SIGNAL' })
   })
   describe('is judged', () => {
-    const effect = async (options: Parameters<typeof setUp>[0], args: object = { text: 'rm x' }) => {
+    const effect = async (options: Options, args: object = { text: 'rm x' }) => {
       const { ctx, adopt, run } = await setUp(options)
       await adopt()
       // The prompt has been heard once the first command has come to its end.

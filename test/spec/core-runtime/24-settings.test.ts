@@ -162,6 +162,7 @@ describe('24.2 the settings', () => {
     ['sessions.retentionDays', 0, 'machine'],
     ['checkpoints.enabled', true, 'machine'],
     ['checkpoints.maxAgeDays', 14, 'machine'],
+    ['sessions.maxSpillMb', 500, 'machine'],
     ['titles.enabled', true, 'machine'],
     ['titles.model', null, 'machine'],
     ['ui.showReasoning', 'collapsed', 'application'],

@@ -34,6 +34,8 @@ import { createScriptedAdapter } from '../../support/scripted-adapter.ts'
 import { fakeChannel } from './fake-channel.ts'
 
 export interface RigOptions {
+  /** Terminals of the person's that agents have. */
+  readonly lentTerminals?: number
   readonly folders?: readonly string[]
   readonly isTrusted?: boolean
   readonly memento?: Readonly<Record<string, Json>>
@@ -312,6 +314,7 @@ export async function chatRig(options: RigOptions = {}) {
     },
     jobs,
     settings,
+    get: () => ({ takeBack: async () => options.lentTerminals ?? 0 }),
     tools: { get: () => options.presentCall && { presentCall: options.presentCall } },
     web: { keys: () => [{ name: 'exa', title: 'Exa', keyName: 'EXA_API_KEY' }] },
   } as unknown as ChatServices

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createKernel } from '../../../../extension/core/kernel/kernel.ts'
 import { sessionBusy } from '../../../../extension/capabilities/event-store.ts'
-import { expiredSessions, retentionPlugin } from '../../../../extension/core/session/retention.ts'
+import { expiredSessions, retentionPlugin, spillToDrop } from '../../../../extension/core/session/retention.ts'
 import type { Sessions, SessionSummary } from '../../../../extension/core/session/session.ts'
 import { settingsPlugin } from '../../../../extension/core/settings/service.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
@@ -25,8 +25,18 @@ describe('what may go', () => {
   it('is found in a circle too', () => check([session('a', { forkedFrom: 'b' }), session('b', { forkedFrom: 'a' })], ['a', 'b']))
 })
 
+describe('spilled output that may go', () => {
+  const use = (sessionId: string, spill: number) => ({ sessionId, spill, attachments: 9, before: 9, log: 9 })
+  const check = (sessions: readonly SessionSummary[], usage: readonly ReturnType<typeof use>[], ids: readonly string[]) => expect(spillToDrop(usage, sessions, 100).map(({ id }) => id)).toEqual(ids)
+  it('is none up to the limit', () => check([session('a')], [use('a', 100)], []))
+  it('is that of what was untouched for longest, no more than needed', () => check([session('a', { updatedAt: 2 }), session('b', { updatedAt: 1 }), session('c', { updatedAt: 3 })], [use('a', 60), use('b', 60), use('c', 60)], ['b', 'a']))
+  it('is not that of what is open in any window', () => check([session('a', { isLive: true }), session('b')], [use('a', 200), use('b', 5)], ['b']))
+  it('is that of no session first', () => check([session('a')], [use('a', 60), use('gone', 60)], ['gone']))
+})
+
 describe('retention', () => {
-  async function rig(days: number) {
+  /** `spill`: megabytes by session. */
+  async function rig(days: number, { maxSpillMb = 500, spill = {}, isOpenHere = '' }: { readonly maxSpillMb?: number; readonly spill?: Readonly<Record<string, number>>; readonly isOpenHere?: string } = {}) {
     const clock = createManualClock(1_000 * 86_400_000)
     const logger = createRecordingLogger()
     const kernel = createKernel({ logger })
@@ -36,6 +46,7 @@ describe('retention', () => {
     const list = [session('31', { updatedAt: age(31) }), session('29', { updatedAt: age(29) }), ...['busy', 'broken', 'opened'].map((id) => session(id, { updatedAt: age(90) }))]
     kernel.root.provide('sessions', {
       list: async () => list.filter(({ id }) => !removed.includes(id)),
+      live: (id: string) => (id === isOpenHere ? {} : undefined),
       async expire(id: string) {
         if (id === 'busy') throw sessionBusy(id, { pid: 1, host: 'here', since: 0 })
         if (id === 'broken') throw new Error('EROFS')
@@ -44,14 +55,21 @@ describe('retention', () => {
         return true
       },
     } as unknown as Sessions)
-    await kernel.root.plugin(settingsPlugin({ source: memorySettings({ 'sessions.retentionDays': days }), logger, dispatch: kernel.dispatch })).ready
+    await kernel.root.plugin(settingsPlugin({ source: memorySettings({ 'sessions.retentionDays': days, 'sessions.maxSpillMb': maxSpillMb }), logger, dispatch: kernel.dispatch })).ready
     kernel.root.on('session/expired', (gone) => void told.push(...gone.map(({ title }) => title)))
-    await kernel.root.plugin(retentionPlugin({ clock, logger, dispatch: kernel.dispatch })).ready
+    const dropped: string[] = []
+    const freed: unknown[] = []
+    const blobs = {
+      usage: async () => Object.entries(spill).map(([sessionId, megabytes]) => ({ sessionId, attachments: 0, before: 0, log: 0, spill: dropped.includes(sessionId) ? 0 : megabytes * 1_000_000 })),
+      dropSpill: async (id: string) => void dropped.push(id),
+    }
+    kernel.root.on('session/spill-dropped', (one) => void freed.push(one))
+    await kernel.root.plugin(retentionPlugin({ blobs, clock, logger, dispatch: kernel.dispatch })).ready
     const pass = async (ms: number) => {
       clock.advance(ms)
-      await new Promise((resolve) => setImmediate(resolve))
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
     }
-    return { kernel, clock, removed, told, pass }
+    return { kernel, clock, removed, told, dropped, freed, pass }
   }
 
   it('keeps everything by default', async () => {
@@ -88,6 +106,20 @@ describe('retention', () => {
     clock.jump(-600_000)
     await pass(60_000)
     expect(removed).toEqual(['31'])
+  })
+  it('takes spilled output over the limit, that of what was untouched for longest first, and tells; the sessions stay', async () => {
+    const { dropped, freed, removed, pass } = await rig(0, { maxSpillMb: 10, spill: { '29': 6, '31': 5, gone: 1 } })
+    await pass(60_000)
+    expect([dropped, freed, removed]).toEqual([['gone', '31'], [{ bytes: 6_000_000, sessions: 2 }], []])
+    await pass(6 * 3_600_000)
+    expect(freed.length).toBe(1)
+  })
+  it('takes no spilled output within the limit, without one, and of what is open here', async () => {
+    for (const options of [{ maxSpillMb: 10, spill: { '29': 6, '31': 4 } }, { maxSpillMb: 0, spill: { '29': 6_000 } }, { maxSpillMb: 1, spill: { '29': 6 }, isOpenHere: '29' }]) {
+      const { dropped, freed, pass } = await rig(0, options)
+      await pass(60_000)
+      expect([dropped, freed]).toEqual([[], []])
+    }
   })
   it('stops with its plugin', async () => {
     const { kernel, clock } = await rig(30)
