@@ -33,6 +33,8 @@ export function jobsPlugin({ clock, logger, machine, processes, maxConsecutiveWa
     name: 'jobs',
     apply(ctx) {
       const wakes = new WeakMap<Agent, number>()
+      /** What a resumed session is about to hear of its orphans, while the system is still asked. */
+      const reports = new WeakMap<Agent, Promise<UserMessage>>()
       const jobs = createJobs({
         clock,
         logger,
@@ -59,7 +61,18 @@ export function jobsPlugin({ clock, logger, machine, processes, maxConsecutiveWa
         if (message.source.kind === 'user') wakes.delete(agent)
       })
       ctx.on('agent/session-start', (agent, source) => {
-        if (source === 'resume') void reportOrphans(agent)
+        if (source === 'resume') reportOrphans(agent)
+      })
+      // The first step of a resumed session waits for it, so that the model hears of it with the person's words and not after.
+      ctx.on('agent/pre-step', async ({ agent }, next) => {
+        const report = reports.get(agent)
+        if (report === undefined) return next()
+        reports.delete(agent)
+        const notice = await report
+        const decision = await next()
+        if (decision.kind === 'enter') return { ...decision, messages: [notice, ...decision.messages] }
+        deliver(agent, notice, { wakes: false })
+        return decision
       })
       ctx.on('agent/disposing', (agent) => jobs.disposeOwner(agent))
       return () => jobs.dispose()
@@ -77,7 +90,7 @@ export function jobsPlugin({ clock, logger, machine, processes, maxConsecutiveWa
       }
 
       /** The ids are taken at once; what has become of the programs takes a look at the system. */
-      async function reportOrphans(agent: Agent): Promise<void> {
+      function reportOrphans(agent: Agent): void {
         const open = new Map<string, Omit<Orphan, 'fate'> & { readonly birth?: string }>()
         const ids: string[] = []
         for (const { type, data } of agent.session.events()) {
@@ -93,15 +106,22 @@ export function jobsPlugin({ clock, logger, machine, processes, maxConsecutiveWa
         jobs.reserve(ids)
         if (open.size === 0) return
         for (const id of open.keys()) log(agent, { type: 'job/ended', data: { id, status: 'killed', detail: 'the window closed' }, ignorable: true })
-        if (![...open.values()].some(({ pid }) => pid !== undefined)) {
-          return deliver(agent, orphanNotice(machine.randomId(), [...open.values()].map((job) => ({ ...job, fate: 'gone' }))), { wakes: false })
+        const jobsLeft = [...open.values()]
+        if (jobsLeft.every(({ pid }) => pid === undefined)) {
+          return deliver(agent, orphanNotice(machine.randomId(), jobsLeft.map((job) => ({ ...job, fate: 'gone' }))), { wakes: false })
         }
-        const orphans = await Promise.all(
-          [...open.values()].map(async ({ birth, ...job }): Promise<Orphan> => ({ ...job, fate: job.pid === undefined ? 'gone' : await fateOf(job.pid, birth) })),
-        )
-        deliver(agent, orphanNotice(machine.randomId(), orphans), { wakes: false })
+        const report = Promise.all(jobsLeft.map(orphanOf)).then((orphans) => orphanNotice(machine.randomId(), orphans))
+        reports.set(agent, report)
+        void report.then((notice) => {
+          // A step that began meanwhile has taken it.
+          if (reports.delete(agent)) deliver(agent, notice, { wakes: false })
+        })
       }
     },
+  }
+
+  async function orphanOf({ birth, ...job }: Omit<Orphan, 'fate'> & { readonly birth?: string }): Promise<Orphan> {
+    return { ...job, fate: job.pid === undefined ? 'gone' : await fateOf(job.pid, birth) }
   }
 
   async function fateOf(pid: number, birth: string | undefined): Promise<Orphan['fate']> {
