@@ -3,6 +3,7 @@ import type { Logger } from '../../capabilities/logger.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import type { Session } from '../../core/session/session.ts'
 import { createSeenTexts } from './seen-texts.ts'
+import { textFromLog } from './text-from-log.ts'
 import type { EditIntent, Observations } from './service.ts'
 
 /** Null: seen to be absent. */
@@ -91,7 +92,9 @@ export function createObservations(options: {
       options.onObserved({ ...(agent && { agent }), target, version })
     },
 
-    textOf: (version) => texts.get(version),
+    async textOf(agent, version) {
+      return texts.get(version) ?? (agent && (await textFromLog(agent.session, version)))
+    },
 
     disclose(agent, target, { version, text }) {
       texts.keep(version, text)

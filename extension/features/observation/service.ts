@@ -9,8 +9,8 @@ import type { Agent } from '../../core/session/agent.ts'
 export interface Observations {
   /** `text` is the whole exact text, where it is at hand and small: what changes later can be told then. */
   observe(agent: Agent | undefined, target: FileTarget, state: { readonly version: FileVersion; readonly text?: string } | 'absent'): void
-  /** The text of a version that some session saw; undefined when it was not kept. */
-  textOf(version: FileVersion): string | undefined
+  /** The text of a version that this session saw; undefined when it was not kept, and its log does not show it whole. */
+  textOf(agent: Agent | undefined, version: FileVersion): Promise<string | undefined>
   /** A failure tells the model everything that changed up to this version: from its next step on, it has seen it. */
   disclose(agent: Agent | undefined, target: FileTarget, state: { readonly version: FileVersion; readonly text: string }): void
   /** What a `write` may rely on, as the first listener of `fs/write-intent` decides, else as this session has seen the file. Errors: `FileError` `FS_NOT_OBSERVED` for an existing file that was never read. */

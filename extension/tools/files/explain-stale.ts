@@ -24,7 +24,7 @@ export async function explainStale(needs: Pick<FileToolNeeds, 'files' | 'observa
   readonly version: FileVersion
   readonly exec: Execution
 }): Promise<FileError> {
-  const seen = needs.observations.textOf(version)
+  const seen = await needs.observations.textOf(exec.agent, version)
   const now = seen === undefined ? null : await textNow(needs, target, exec)
   if (seen === undefined || now === null || now.version === version) return failure
   const change = changeLines(toLf(seen), toLf(now.text))

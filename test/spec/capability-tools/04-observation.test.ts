@@ -3,6 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { FileSystem } from '../../../extension/capabilities/file-system.ts'
 import { MAX_TOLD_CHARS } from '../../../extension/tools/files/explain-stale.ts'
 import { createFileRig, failed, type FileRig } from '../../support/file-rig.ts'
+import { prompt } from '../../support/loop-rig.ts'
+import { callTools, createScriptedAdapter, sayText } from '../../support/scripted-adapter.ts'
 import { outcomeOf, textOf } from '../../support/tool-bench.ts'
 
 /* Chapter 4, the line "Observation" of chapter 19, and 20.11. */
@@ -11,6 +13,7 @@ let rig: FileRig
 let renamed: (from: string, to: string) => void = () => undefined
 beforeAll(async () => {
   rig = await createFileRig({
+    settings: { 'model.provider': 'scripted', 'model.name': 'm1' },
     // The disk tells of no renames in an editor; the test does.
     alter: (world) => ({
       ...world,
@@ -89,18 +92,31 @@ describe('observation', () => {
     await rig.put('a', 'one')
     await rig.put('unread', 'one')
     await rig.read('a')
-    rig.agent.session.append({ type: 'turn/end', data: { turn: 1, reason: { kind: 'completed' } } })
-    await rig.agent.session.flush()
-    const after = await rig.application.restart()
-    const agent = await after.ctx.agents.resume(rig.agent.id)
-    agent.session.append({ type: 'turn/start', data: { turn: 2 } })
-    const edit = (file_path: string) =>
-      after.ctx.tools.execute({ callId: `resumed-${file_path}`, name: 'edit', arguments: { file_path, old_string: 'one', new_string: 'two' }, agent, signal: new AbortController().signal })
-    expect(outcomeOf(await edit('unread'))).toEqual(failed('FS_NOT_OBSERVED'))
-    expect((await edit('a')).isError).toBe(false)
+    const { edit } = await resumed()
+    expect(outcomeOf(await edit('unread', 'one', 'two'))).toEqual(failed('FS_NOT_OBSERVED'))
+    expect((await edit('a', 'one', 'two')).isError).toBe(false)
     expect(await rig.contentOf('a')).toBe('two')
-    // What follows uses the application that runs now.
-    Object.assign(rig.application, after)
+  })
+  it.each([
+    ['plain', 'one\ntwo\n'],
+    ['without a last line end', 'one\ntwo'],
+    ['with CRLF and a BOM', '\u{FEFF}one\r\ntwo\r\n'],
+  ])('resume keeps what was read, so that a change since then can be told: %s', async (_name, content) => {
+    await rig.put('a', content)
+    await readIntoLog('a')
+    const { edit, nextStep } = await resumed()
+    await rig.put('a', content.replace('one', 'ONE'))
+    expect(outcomeOf(await edit('a', 'two', '2'))).toEqual(failed('FS_STALE_VERSION', /\n-one\n\+ONE\n/))
+    nextStep()
+    expect((await edit('a', 'two', '2')).isError).toBe(false)
+    expect(await rig.contentOf('a')).toBe(content.replace('one', 'ONE').replace('two', '2'))
+  })
+  it('resume of what was read in part asks to read again', async () => {
+    await rig.put('a', 'one\ntwo\n')
+    await readIntoLog('a', { limit: 1 })
+    const { edit } = await resumed()
+    await rig.put('a', 'ONE\ntwo\n')
+    expect(outcomeOf(await edit('a', 'two', '2'))).toEqual(failed('FS_STALE_VERSION', /Read it again, then repeat the change\.$/))
   })
   it('any window, even one line, authorises an edit of all of it', async () => {
     await rig.put('a', 'one\ntwo\nthree\n')
@@ -115,6 +131,30 @@ describe('observation', () => {
     expect(outcomeOf(await rig.edit('a', 'one', 'two'))).toEqual(failed('FS_NOT_OBSERVED'))
   })
 })
+
+/** By a model through the loop, so that the result stands in the log as it does in a talk. */
+async function readIntoLog(file_path: string, more: object = {}) {
+  const { ctx, folder } = { ctx: rig.application.ctx, folder: rig.folder }
+  const undo = ctx.models.register(createScriptedAdapter([callTools({ id: 'c1', name: 'read', args: { file_path, ...more } }), sayText('read')]))
+  rig.agent = await ctx.agents.create({ cwd: folder, preset: 'standard' })
+  rig.agent.followup(prompt('Read it.', `message-${file_path}-${rig.folder}`))
+  await rig.agent.whenIdle()
+  undo()
+}
+
+/** The session after a restart of the application. What follows uses the one that runs now. */
+async function resumed() {
+  if (rig.agent.status !== 'idle' || rig.agent.session.events().at(-1)?.type !== 'turn/end') rig.agent.session.append({ type: 'turn/end', data: { turn: 1, reason: { kind: 'completed' } } })
+  await rig.agent.session.flush()
+  const after = await rig.application.restart()
+  Object.assign(rig.application, after)
+  const agent = await after.ctx.agents.resume(rig.agent.id)
+  agent.session.append({ type: 'turn/start', data: { turn: 2 } })
+  return {
+    edit: (file_path: string, old_string: string, new_string: string) => rig.run('edit', { file_path, old_string, new_string }, { agent }),
+    nextStep: () => void agent.session.append({ type: 'step/start', data: { turn: 2, step: 1 } }),
+  }
+}
 
 describe('a stale version', () => {
   const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join('')

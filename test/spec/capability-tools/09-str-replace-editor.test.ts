@@ -37,11 +37,11 @@ describe('view', () => {
     expect(outcomeOf(await view('a'))).toBe(`${at('a')} (3 lines)\n     1  one\n     2  two\r\n     3  `)
     expect(outcomeOf(await run('str_replace', at('a'), { old_str: 'one', new_str: '1' }))).toBe(`Replaced the text in ${at('a')}.`)
   })
-  it('gives an empty file one line', async () => {
+  it('empty file 1 line', async () => {
     await put('a', '')
     expect(outcomeOf(await view('a'))).toBe(`${at('a')} (1 line)\n     1  `)
   })
-  it('shows a range, -1 being the end', async () => {
+  it('view range -1 is the end', async () => {
     await put('a', '1\n2\n3')
     expect(outcomeOf(await view('a', { view_range: [2, -1] }))).toBe(`${at('a')} (3 lines, lines 2 to 3)\n     2  2\n     3  3`)
   })
@@ -52,11 +52,11 @@ describe('view', () => {
     [[4, 4], /begins at line 4, and the file has 3 lines/],
     [[1, 9], /ends at line 9/],
     [[3, 2], /before it begins/],
-  ])('refuses the range %j', async (view_range, message) => {
+  ])('view range errors: %j', async (view_range, message) => {
     await put('a', '1\n2\n3')
     expect(outcomeOf(await view('a', { view_range }))).toEqual(failed('INVALID_ARGS', message))
   })
-  it('shows a folder two levels deep, in code-unit order, without hidden names, node_modules and __pycache__', async () => {
+  it('directory listing filters and order: two levels, by code units, without hidden names, node_modules and __pycache__', async () => {
     await mkdir(at('d/e/f'), { recursive: true })
     await mkdir(at('d/node_modules'))
     await mkdir(at('d/__pycache__'))
@@ -90,7 +90,7 @@ describe('create', () => {
     expect([await contentOf('new/sub/a'), await contentOf('empty')]).toEqual(['x\r\ny', ''])
   })
   it.each([
-    ['a file that is there', { file_text: 'x' }, /is there already/],
+    ['create existing: a file that is there', { file_text: 'x' }, /is there already/],
     ['no text', {}, /needs file_text/],
   ])('refuses %s, and nothing is changed', async (_name, more, message) => {
     await put('a', 'as it was')
@@ -105,7 +105,7 @@ describe('str_replace', () => {
     ['deletes without new_str', 'a b c', ' b', undefined, 'a c'],
     ['takes text literally', 'a.b', 'a.b', '$&$1', '$&$1'],
     ['keeps line ends that it does not touch', 'a\r\nb\nc\r\n', 'b', 'B', 'a\r\nB\nc\r\n'],
-    ['matches a CR as data', 'a\r\nb', 'a\r\n', 'x', 'xb'],
+    ['CR not normalised: it is matched as data', 'a\r\nb', 'a\r\n', 'x', 'xb'],
     ['keeps a BOM', '\u{FEFF}a b', 'a', 'A', '\u{FEFF}A b'],
     ['counts matches that do not overlap', 'aaa', 'aa', 'b', 'ba'],
   ]
@@ -117,8 +117,8 @@ describe('str_replace', () => {
   })
   const refused: readonly [name: string, before: string, more: object, code: string, message: RegExp][] = [
     ['a miss', 'a b', { old_str: 'x' }, 'FS_EDIT_NOT_FOUND', /was not found in .* No part of the file resembles it/],
-    ['a match that needs other line ends', 'a\r\nb', { old_str: 'a\nb' }, 'FS_EDIT_NOT_FOUND', /Only line ends differ: the lines there end in CRLF, those of old_str do not\. The nearest region:\n1: a/],
-    ['several matches, naming their lines', 'x\ny\nx\n', { old_str: 'x' }, 'FS_AMBIGUOUS_EDIT', /2 times .*\n {2}line 1: x\n {2}line 3: x$/],
+    ['CR not normalised: a match that needs other line ends', 'a\r\nb', { old_str: 'a\nb' }, 'FS_EDIT_NOT_FOUND', /Only line ends differ: the lines there end in CRLF, those of old_str do not\. The nearest region:\n1: a/],
+    ['ambiguous lists lines: several matches', 'x\ny\nx\n', { old_str: 'x' }, 'FS_AMBIGUOUS_EDIT', /2 times .*\n {2}line 1: x\n {2}line 3: x$/],
     ['an empty old_str', 'a', { old_str: '' }, 'INVALID_ARGS', /may not be empty/],
     ['no old_str', 'a', {}, 'INVALID_ARGS', /needs old_str/],
   ]
@@ -142,10 +142,10 @@ describe('str_replace', () => {
 
 describe('insert', () => {
   const rows: readonly [name: string, before: string, insert_line: number, after: string][] = [
-    ['at the top', 'a\nb\n', 0, 'X\na\nb\n'],
+    ['insert 0: at the top', 'a\nb\n', 0, 'X\na\nb\n'],
     ['after a line', 'a\nb\n', 1, 'a\nX\nb\n'],
     ['after the last line', 'a\nb\n', 2, 'a\nb\nX\n'],
-    ['after what follows the last line end', 'a\nb\n', 3, 'a\nb\n\nX'],
+    ['insert at count: after what follows the last line end', 'a\nb\n', 3, 'a\nb\n\nX'],
     ['after a last line without an end', 'a\nb', 2, 'a\nb\nX'],
     ['into an empty file', '', 0, 'X'],
   ]
@@ -169,7 +169,7 @@ describe('insert', () => {
 })
 
 describe('the path', () => {
-  it('is absolute; a relative one is answered with the likely absolute one', async () =>
+  it('relative path refused, with the likely absolute one', async () =>
     expect(outcomeOf(await run('view', './src/a'))).toEqual(failed('INVALID_ARGS', new RegExp(`Maybe you mean ${folder}/src/a\\.`))))
   it('may not be blank', async () => expect(outcomeOf(await run('view', ' '))).toEqual(failed('INVALID_ARGS', /blank/)))
   it('may be a folder for view alone', async () => {
