@@ -310,10 +310,49 @@ it('a version is that of the bytes', async () => {
   expect((await setup().read('a')).version).toBe('sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' as FileVersion)
 })
 
-it('the folder of a file may forbid new files', async () => {
-  if (process.getuid?.() === 0) return
-  await mkdir(at('d'))
-  await chmod(at('d'), 0o555)
-  await expect(setup().write('d/a', 'x')).rejects.toMatchObject({ code: 'FS_READONLY' })
-  await chmod(at('d'), 0o755)
+describe('what may not be touched, for a person without all rights', () => {
+  /** The codes of the failures of a program that the superuser's rights do not help. */
+  const codesOf = (work: string): readonly string[] => {
+    const program = `
+      import { NodeFileSystem } from ${JSON.stringify(new URL('../../../../extension/platform/node/file-system.ts', import.meta.url).href)}
+      const files = new NodeFileSystem()
+      const window = ${JSON.stringify(window)}
+      const codes = []
+      const attempt = async (work) => codes.push(await work().then(() => 'done', ({ code, message }) => code + ': ' + message))
+      const at = (path) => files.resolve(path, ${JSON.stringify(root)})
+      ${work}
+      console.log(JSON.stringify(codes))`
+    const rights = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+    return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '--no-warnings', '-e', program], { ...rights, encoding: 'utf8', cwd: '/' })) as readonly string[]
+  }
+  beforeEach(() => chmod(root, 0o755))
+
+  it.skipIf(process.platform === 'win32')('a file that may not be read is refused by name', async () => {
+    await writeFile(at('secret'), 'x', { mode: 0o200 })
+    expect(codesOf("await attempt(async () => files.readLines(await at('secret'), window)); await attempt(async () => files.readBytes(await at('secret'), { maxBytes: 10 }))")).toEqual([
+      'FS_IO_ERROR: secret: permission denied (EACCES).',
+      'FS_IO_ERROR: secret: permission denied (EACCES).',
+    ])
+  })
+  it.skipIf(process.platform === 'win32')('a folder that may not be entered is refused by name', async () => {
+    await mkdir(at('closed'))
+    await writeFile(at('closed/a'), 'x')
+    await chmod(at('closed'), 0o600)
+    expect(codesOf("await attempt(async () => files.readLines(await at('closed/a'), window))")).toEqual(['FS_IO_ERROR: closed/a: permission denied (EACCES).'])
+  })
+  it.skipIf(process.platform === 'win32')('a folder that allows no new files is left as it is', async () => {
+    await mkdir(at('d'))
+    await chmod(at('d'), 0o555)
+    expect(codesOf("await attempt(async () => files.writeText({ target: await at('d/a'), text: 'x', expect: { kind: 'absent' }, label: 'test' }))")).toEqual([expect.stringMatching(/^FS_READONLY: d\/a stands in a folder that allows no new files/) as string])
+    expect(await readdir(at('d'))).toEqual([])
+    await chmod(at('d'), 0o755)
+  })
+  it.skipIf(process.platform === 'win32')('a file of another person is read and not written', async () => {
+    await writeFile(at('theirs'), 'x', { mode: 0o644 })
+    if (process.getuid?.() !== 0) await chmod(at('theirs'), 0o444)
+    expect(codesOf("await attempt(async () => { const target = await at('theirs'); const { version } = await files.readLines(target, window); await files.writeText({ target, text: 'y', expect: { kind: 'version', version }, label: 'test' }) })")).toEqual([
+      'FS_READONLY: theirs is read-only. Nothing was changed; ask the person to allow writing first.',
+    ])
+    expect(await readFile(at('theirs'), 'utf8')).toBe('x')
+  })
 })
