@@ -431,7 +431,7 @@ export function fileSystemContract({ describe, it, create }: FileSystemEnv): voi
       }))
     const refusals: readonly [name: string, code: FileErrorCode, prepare: (world: FileSystemWorld) => Promise<void>][] = [
       ['is another version', 'FS_STALE_VERSION', (world) => world.put('b', bytesOf('other'))],
-      ['is gone', 'FS_NOT_FOUND', (world) => world.remove('b')],
+      ['is gone', 'FS_STALE_VERSION', (world) => world.remove('b')],
       ['is read-only', 'FS_READONLY', (world) => world.makeReadonly('b')],
     ]
     for (const [name, code, prepare] of refusals) {
@@ -447,8 +447,7 @@ export function fileSystemContract({ describe, it, create }: FileSystemEnv): voi
           const before = await textsOf(world)
           await assert.rejects(world.files.editTexts({ edits, label: 'test' }), (error: unknown) => {
             assert.ok(error instanceof FileError, String(error))
-            // A file that is gone is one that was another version as well.
-            assert.ok(error.code === code || (code === 'FS_NOT_FOUND' && error.code === 'FS_STALE_VERSION'), error.code)
+            assert.equal(error.code, code)
             return true
           })
           assert.deepEqual(await textsOf(world), before)

@@ -1,4 +1,4 @@
-import type { ChangeOutcome, EditChange, EditsChange, FileSystem, TextReplacement } from '../../capabilities/file-system.ts'
+import { FileError, staleVersion, type ChangeOutcome, type EditChange, type EditsChange, type FileSystem, type TextReplacement } from '../../capabilities/file-system.ts'
 
 /**
  * Several edits as one, where each file can only be changed by itself: all are checked first, then made one after the other, and
@@ -9,10 +9,7 @@ import type { ChangeOutcome, EditChange, EditsChange, FileSystem, TextReplacemen
 export async function editInTurn(files: Pick<FileSystem, 'readText' | 'editText'>, { edits, label, signal }: EditsChange, maxBytes: number): Promise<readonly ChangeOutcome[]> {
   const made: { readonly edit: EditsChange['edits'][number]; readonly outcome: ChangeOutcome }[] = []
   // What cannot be read, or is another version, is found before anything has changed.
-  for (const { target, expect } of edits) {
-    const { version } = await files.readText(target, { maxBytes, ...(signal && { signal }) })
-    if (version !== expect.version) await files.editText({ target, replacements: [], expect, label, ...(signal && { signal }) })
-  }
+  for (const { target, expect } of edits) await check(files, { target, expect, label, ...(signal && { signal }) }, maxBytes)
   try {
     for (const edit of edits) made.push({ edit, outcome: await files.editText({ ...edit, label, ...(signal && { signal }) }) })
   } catch (error) {
@@ -20,6 +17,15 @@ export async function editInTurn(files: Pick<FileSystem, 'readText' | 'editText'
     throw error
   }
   return made.map(({ outcome }) => outcome)
+}
+
+async function check(files: Pick<FileSystem, 'readText' | 'editText'>, edit: Omit<EditChange, 'replacements'>, maxBytes: number): Promise<void> {
+  const { target, expect, signal } = edit
+  const current = await files.readText(target, { maxBytes, ...(signal && { signal }) }).catch((error: unknown) => {
+    if (error instanceof FileError && error.code === 'FS_NOT_FOUND') throw staleVersion(target.spelling, 'was deleted', error)
+    throw error
+  })
+  if (current.version !== expect.version) throw staleVersion(target.spelling, 'changed')
 }
 
 async function takeBack(files: Pick<FileSystem, 'editText'>, made: readonly { readonly edit: Pick<EditChange, 'target' | 'replacements'>; readonly outcome: ChangeOutcome }[], label: string, cause: unknown): Promise<void> {

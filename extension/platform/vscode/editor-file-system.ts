@@ -294,6 +294,8 @@ export class EditorFileSystem implements FileSystem {
     refuseOpenNotebook(target, uri)
     const open = await this.#documents.find(target)
     const isDirty = open?.isDirty === true
+    // A file that is gone is found before the editor is asked to open it.
+    if (open === undefined) await this.#checkVersion(target, expect, signal)
     const document = open ?? (await vscode.workspace.openTextDocument(uri))
     if (isDirty) checkExpected(target, expect, (await storedBuffer(document)).version)
     else await this.#checkStored(document, { target, replacements, expect }, signal)
@@ -308,8 +310,7 @@ export class EditorFileSystem implements FileSystem {
   async #checkStored(document: vscode.TextDocument, { target, replacements, expect }: EditsChange['edits'][number], signal: AbortSignal | undefined): Promise<void> {
     const stopAt = performance.now() + SETTLING_MS * 2
     for (;;) {
-      const current = await this.#currentBytes(target, signal)
-      checkExpected(target, expect, current === null ? null : versionOf(current))
+      const current = await this.#checkVersion(target, expect, signal)
       if ((await this.stat(target)).isReadonly) throw readonlyFile(target.spelling)
       const stored = current === null ? null : await decodeStored(current, document.uri)
       if (stored === null) throw notText(target.spelling)
@@ -319,6 +320,12 @@ export class EditorFileSystem implements FileSystem {
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
     if (!fitsDocument(document, replacements)) throw ioError(target.spelling, 'the new text has other line ends than the file. Nothing was changed')
+  }
+
+  async #checkVersion(target: FileTarget, expect: Expectation, signal: AbortSignal | undefined): Promise<Uint8Array | null> {
+    const current = await this.#currentBytes(target, signal)
+    checkExpected(target, expect, current === null ? null : versionOf(current))
+    return current
   }
 
   /** After the change: saved, where the person had nothing unsaved in it. */
