@@ -22,7 +22,9 @@ import { createVscodeModels } from './platform/vscode/editor-models.ts'
 import { VscodeEditorFacts } from './platform/vscode/editor-facts.ts'
 import { VscodeEditor } from './platform/vscode/editor.ts'
 import { VscodeProblemMarks } from './platform/vscode/problem-marks.ts'
-import { vscodeLanguages } from './platform/vscode/languages.ts'
+import { ConfiguredServers } from './platform/vscode/configured-servers.ts'
+import { connectLanguageClient } from './platform/vscode/language-client.ts'
+import { createVscodeLanguages } from './platform/vscode/languages.ts'
 import { vscodeLocalization as l10n } from './platform/vscode/localization.ts'
 import { createVscodeMemento } from './platform/vscode/memento.ts'
 import { createVscodeNotebooks } from './platform/vscode/notebooks.ts'
@@ -39,6 +41,10 @@ import type { ChatViews } from './platform/vscode/chat-views.ts'
 import type { EditorTree } from './platform/vscode/editor-tree.ts'
 import type { KeptFiles } from './platform/vscode/kept-files.ts'
 import type { Http } from './capabilities/http.ts'
+import type { LanguageServerConfig } from './capabilities/language-servers.ts'
+import type { SettingsSource } from './capabilities/settings-source.ts'
+import { settings as specs } from './core/settings/specs.ts'
+import { ServerSupervisor } from './platform/node/language-servers/server-supervisor.ts'
 import type { Logger } from './capabilities/logger.ts'
 
 /** What is composed is there in well under a second; a service that is missing by then does not come. */
@@ -76,6 +82,13 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
   const personTerminals = new VscodePersonTerminals()
   // The editor puts its proxy and the system's certificates into the global function.
   const http: Http = { fetch: (input, init) => fetch(input, init) }
+  const languageServers = new ConfiguredServers({
+    configs: () => serverConfigs(settings, logger),
+    onDidChangeConfigs: (listener) => settings.onDidChange((changed) => (changed('languageServers') ? listener() : undefined)),
+    create: (name, config, onChange) =>
+      new ServerSupervisor({ name, config, cwd: workspace.folders()[0]?.path ?? machine.homeFolder, processes, clock, logger, connect: connectLanguageClient(name, config), onChange }),
+    onError: (error) => logger.error('The language servers could not be taken over from the settings.', { error: String(error) }),
+  })
   const application = compose({
     attention,
     blobs,
@@ -87,7 +100,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
     events: new NodeEventStore({ root }),
     files,
     http,
-    languages: vscodeLanguages,
+    languages: createVscodeLanguages((document, signal) => languageServers.ready(document, signal)),
     logger,
     machine,
     notebooks: createVscodeNotebooks({ files }),
@@ -114,6 +127,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
     editor,
     jobTree,
     l10n,
+    languageServers,
     logger,
     machine,
     memento: createVscodeMemento(context.workspaceState),
@@ -125,6 +139,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
   }
   const dispose = async () => {
     await application.dispose()
+    await languageServers.dispose()
     await processes.dispose()
     files.dispose()
     workspace.dispose()
@@ -138,6 +153,16 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
   } catch (error) {
     await dispose()
     throw error
+  }
+}
+
+/** Settings that are wrong name no server; what is wrong with them is told where settings are. */
+function serverConfigs(settings: SettingsSource, logger: Logger): Readonly<Record<string, LanguageServerConfig>> {
+  try {
+    return specs.languageServers.parse(settings.get('languageServers') ?? {})
+  } catch (error) {
+    logger.warn('The language servers of the settings are left out.', { error: String(error) })
+    return {}
   }
 }
 

@@ -3,7 +3,9 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Json } from './base/json.ts'
 import { noEditorFacts } from './capabilities/editor-facts.ts'
+import type { SettingsSource } from './capabilities/settings-source.ts'
 import type { Capabilities } from './compose.ts'
+import { settings as specs } from './core/settings/specs.ts'
 import { UsageError } from './headless-arguments.ts'
 import { createPolicyAttention } from './platform/node/attention.ts'
 import { createBashSyntax } from './platform/node/bash-syntax.ts'
@@ -16,6 +18,7 @@ import { createDocumentText } from './platform/node/document-text.ts'
 import { NodeEventStore } from './platform/node/event-store.ts'
 import { NodeFileSystem } from './platform/node/file-system.ts'
 import { createNodeHttp, usesProxy } from './platform/node/http.ts'
+import type { ConfiguredLanguages, createProtocolLanguages } from './platform/node/language-servers/protocol-languages.ts'
 import { createLineLogger } from './platform/node/logger.ts'
 import type { LogLevel } from './platform/node/logger.ts'
 import { createNodeMachine } from './platform/node/machine.ts'
@@ -71,19 +74,22 @@ export async function createHeadlessWorld({ cwd, storage, settings, providers, i
       logger,
     }),
   ])
+  const files = new NodeFileSystem({ folders: () => workspace.folders() })
+  const clock = createNodeClock()
+  const languages = await configuredLanguages(source, { folder, files, processes, clock, logger })
   const proxySettings = (name: 'http.proxy' | 'http.noProxy') => source.inspect(name).user
   const http = createNodeHttp({ settings: proxySettings })
   return {
     cwd: folder,
     attention: createPolicyAttention({ choose: () => null, logger }),
     blobs: new NodeBlobStore({ root }),
-    clock: createNodeClock(),
+    clock,
     documents: createDocumentText({ entry: new URL('./pdf-text.js', import.meta.url) }),
     pictures: createPictureScaler({ entry: new URL('./scale-picture.js', import.meta.url) }),
     editorFacts: noEditorFacts,
-    languages: null,
+    languages,
     events: new NodeEventStore({ root }),
-    files: new NodeFileSystem({ folders: () => workspace.folders() }),
+    files,
     http,
     logger,
     machine,
@@ -99,7 +105,25 @@ export async function createHeadlessWorld({ cwd, storage, settings, providers, i
     terminals,
     createScreen: createXtermScreen,
     workspace,
-    dispose: () => Promise.all([processes.dispose(), terminals.dispose()]).then(() => {}),
+    async dispose() {
+      await languages?.dispose()
+      await Promise.all([processes.dispose(), terminals.dispose()])
+    },
+  }
+}
+
+/** Services of the servers that the settings name, or null where they name none: `lsp` is not offered then. What speaks to them is loaded only here. */
+async function configuredLanguages(source: SettingsSource, needs: Omit<Parameters<typeof createProtocolLanguages>[0], 'configs'>): Promise<ConfiguredLanguages | null> {
+  const raw = source.get('languageServers')
+  if (raw === undefined) return null
+  try {
+    const configs = specs.languageServers.parse(raw)
+    if (Object.keys(configs).length === 0) return null
+    const { createProtocolLanguages: create } = await import('./platform/node/language-servers/protocol-languages.ts')
+    return create({ ...needs, configs })
+  } catch (error) {
+    needs.logger.warn('The language servers of the settings are left out.', { error: String(error) })
+    return null
   }
 }
 

@@ -54,11 +54,18 @@ const laterBundle: Plugin = {
   setup: ({ onResolve }) => onResolve({ filter: /\/editor-root\.ts$/ }, ({ kind }) => (kind === 'dynamic-import' ? { path: './editor-root.cjs', external: true } : null)),
 }
 
+const laterFiles: Readonly<Record<string, string>> = {
+  undici: './undici.cjs',
+  '@xterm/headless': './xterm.cjs',
+  'vscode-languageclient/node': './language-client.cjs',
+  'vscode-languageserver-protocol/node': './language-protocol.cjs',
+}
+
 /** A large package that few sessions need is a file of its own, loaded with the first use, so that a start does not read it. */
 const laterPackages: Plugin = {
   name: 'later-packages',
   setup: ({ onResolve }) =>
-    onResolve({ filter: /^(undici|@xterm\/headless)$/ }, ({ kind, path }) => (kind === 'dynamic-import' ? { path: path === 'undici' ? './undici.cjs' : './xterm.cjs', external: true } : null)),
+    onResolve({ filter: new RegExp(`^(${Object.keys(laterFiles).join('|')})$`) }, ({ kind, path }) => (kind === 'dynamic-import' ? { path: laterFiles[path] ?? path, external: true } : null)),
 }
 
 /** What a page is read with knows a document already, so that no second parser comes along. */
@@ -71,6 +78,8 @@ const bundles: readonly Bundle[] = [
   { name: 'headless-program', entry: 'extension/headless.ts', options: { ...esModule, outfile: 'dist/headless-program.js', plugins: [laterPackages] } },
   { name: 'undici', entry: 'scripts/later-undici.ts', options: { ...commonJs, outfile: 'dist/undici.cjs' } },
   { name: 'xterm', entry: 'scripts/later-xterm.ts', options: { ...commonJs, outfile: 'dist/xterm.cjs' } },
+  { name: 'language-client', entry: 'scripts/later-language-client.ts', options: { ...commonJs, outfile: 'dist/language-client.cjs' } },
+  { name: 'language-protocol', entry: 'scripts/later-language-protocol.ts', options: { ...commonJs, outfile: 'dist/language-protocol.cjs' } },
   { name: 'keeper', entry: 'extension/platform/node/keeper-main.ts', options: { ...esModule, outfile: 'dist/keeper.js' } },
   { name: 'page-text', entry: 'extension/platform/node/page-text-main.ts', options: { ...esModule, outfile: 'dist/page-text.js', alias: pageTextAliases } },
   { name: 'pdf-text', entry: 'extension/platform/node/pdf-text-main.ts', options: { ...esModule, outfile: 'dist/pdf-text.js' } },

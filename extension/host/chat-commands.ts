@@ -2,6 +2,7 @@ import { assertNever } from '../base/assert-never.ts'
 import type { HostMessage } from '../protocol/messages.ts'
 import type { ChatRooms } from './chat-rooms.ts'
 import type { ChatState } from './chat-state.ts'
+import { pickLanguageServer } from './language-servers.ts'
 
 /** What the palette, the status bar and the keys can ask for. */
 export type ChatCommand =
@@ -31,6 +32,7 @@ export type ChatCommand =
   | 'show-skills'
   | 'show-storage'
   | 'review-hooks'
+  | 'show-language-servers'
   | 'ask-about-selection'
   | 'ask-about-terminal'
   | 'add-files'
@@ -128,6 +130,9 @@ export class ChatCommands {
         return
       case 'show-storage':
         await this.#rooms.configuration.showStorage()
+        return
+      case 'show-language-servers':
+        await pickLanguageServer(this.#chat.world)
         return
       case 'review-hooks':
         await this.#rooms.configuration.reviewHooks()

@@ -2,6 +2,7 @@ import type { Attention } from '../capabilities/attention.ts'
 import type { BlobStore } from '../capabilities/blob-store.ts'
 import type { Clock } from '../capabilities/clock.ts'
 import type { Editor } from '../capabilities/editor.ts'
+import type { LanguageServers } from '../capabilities/language-servers.ts'
 import type { Localization } from '../capabilities/localization.ts'
 import type { Logger } from '../capabilities/logger.ts'
 import type { Machine } from '../capabilities/machine.ts'
@@ -48,6 +49,7 @@ export interface ChatCapabilities {
   readonly editor: Editor
   readonly jobTree: TreeView
   readonly l10n: Localization
+  readonly languageServers: LanguageServers
   readonly logger: Logger
   readonly machine: Pick<Machine, 'randomId'>
   readonly memento: Memento

@@ -60,6 +60,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   { id: 'showInstructions', title: 'Show Instruction Files', icon: 'book', target: { chat: 'show-instructions' }, viewTitle: '4_help@0' },
   { id: 'showSkills', title: 'Show Skills', icon: 'mortar-board', target: { chat: 'show-skills' }, viewTitle: '4_help@1' },
   { id: 'showStorage', title: 'Show Storage', icon: 'database', target: { chat: 'show-storage' } },
+  { id: 'showLanguageServers', title: 'Show Language Servers', icon: 'server-process', target: { chat: 'show-language-servers' } },
   { id: 'forkSession', title: 'Fork Session', icon: 'repo-forked', target: { chat: 'fork-session' }, viewTitle: '3_session@3' },
   { id: 'rewindSession', title: 'Go Back to a Message…', icon: 'discard', target: { chat: 'rewind-session' }, viewTitle: '3_session@4' },
   { id: 'archiveSession', title: 'Archive Session', icon: 'archive', target: { chat: 'archive-session' } },

@@ -67,6 +67,20 @@ export const modelFactsSchema = z.strictObject({
 })
 export type ModelFactsSetting = z.infer<typeof modelFactsSchema>
 
+/** One entry of `languageServers`. */
+export const languageServerSchema = z
+  .strictObject({
+    command: text,
+    args: z.array(z.string()).default([]),
+    /** The editor's ids. */
+    languages: names.default([]),
+    files: names.default([]),
+    initializationOptions: z.json().exactOptional(),
+    env: z.record(text, z.string()).default({}),
+  })
+  .refine(({ languages, files }) => languages.length + files.length > 0, { message: 'languages or files is missing' })
+export type LanguageServerSetting = z.infer<typeof languageServerSchema>
+
 /** One entry of `providers`. */
 export const providerSchema = z.strictObject({
   name: text.optional(),
@@ -217,6 +231,15 @@ export const settings = {
     schema: z.record(text, providerSchema),
     isRestricted: true,
     secretPaths: [['*', 'headers', '*']],
+  }),
+  languageServers: setting<Readonly<Record<string, LanguageServerSetting>>>({
+    key: 'languageServers',
+    fallback: {},
+    scope: 'window',
+    description: 'Language servers by a name of your own, for languages that the editor does not know: `{"zls": {"command": "zls", "args": [], "languages": ["zig"], "files": ["**/*.zig"]}}`, also with `initializationOptions` and `env`. A server is started when a file of its languages is first asked about and no extension answers for it.',
+    expects: 'an object of servers, each with a command and with languages or files',
+    schema: z.record(text, languageServerSchema),
+    isRestricted: true,
   }),
   llmIdleTimeoutMs: setting({
     key: 'llm.idleTimeoutMs',

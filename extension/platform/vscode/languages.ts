@@ -4,14 +4,18 @@ import { orAbort } from '../../base/or-abort.ts'
 import { staleVersion } from '../../capabilities/file-system.ts'
 import { LanguageError, type LanguageAnswer, type LanguageCodeAction, type LanguageEdit, type LanguageLocation, type LanguageOperation, type LanguageQuestion, type LanguageRange, type Languages, type LanguageSymbol } from '../../capabilities/languages.ts'
 
+/** Has the server run that a document needs, where the person configured one. */
+export type Ready = (document: vscode.TextDocument, signal: AbortSignal) => Promise<void>
+
 /** The editor's own language features, asked through its commands. Opens no tab and takes no focus. */
-export const vscodeLanguages: Languages = {
+export const createVscodeLanguages = (ready: Ready): Languages => ({
   async ask(question, signal) {
     const uri = uriOf(question.path)
-    if (question.operation !== 'workspaceSymbols') await orAbort(Promise.resolve(vscode.workspace.openTextDocument(uri)), signal)
+    await opened(uri, ready, signal)
     return await orAbort(answerTo(question, uri), signal)
   },
   async rename({ path, position: { line, character }, newName }, signal) {
+    await opened(uriOf(path), ready, signal)
     return await editFrom(uriOf(path), signal, async (uri) => {
       try {
         return await vscode.commands.executeCommand<vscode.WorkspaceEdit | undefined>('vscode.executeDocumentRenameProvider', uri, new vscode.Position(line, character), newName)
@@ -24,6 +28,7 @@ export const vscodeLanguages: Languages = {
     })
   },
   async codeActions({ path, range }, signal) {
+    await opened(uriOf(path), ready, signal)
     return (await actionsFor(uriOf(path), range, signal)).map(codeActionOf)
   },
   async codeActionEdit({ path, range, title }, signal) {
@@ -44,6 +49,14 @@ export const vscodeLanguages: Languages = {
     })
     return command === undefined ? edit : { files: [], others: [], ...edit, command }
   },
+})
+
+/** The editor's services alone. */
+export const vscodeLanguages: Languages = createVscodeLanguages(() => Promise.resolve())
+
+async function opened(uri: vscode.Uri, ready: Ready, signal: AbortSignal): Promise<void> {
+  const document = await orAbort(Promise.resolve(vscode.workspace.openTextDocument(uri)), signal)
+  await ready(document, signal)
 }
 
 /** Where the editor's own assistant would talk with the person. */
@@ -55,7 +68,6 @@ const MAX_RESOLVED = 50
 type Action = vscode.Command | vscode.CodeAction
 
 async function actionsFor(uri: vscode.Uri, { start, end }: LanguageRange, signal: AbortSignal, resolved = 0): Promise<readonly Action[]> {
-  await orAbort(Promise.resolve(vscode.workspace.openTextDocument(uri)), signal)
   const range = new vscode.Range(start.line, start.character, end.line, end.character)
   const actions = await orAbort(run<Action>('vscode.executeCodeActionProvider', uri, range, undefined, resolved), signal)
   return actions.filter((action) => isCommand(action) || !isForPersons.test(action.kind?.value ?? ''))
@@ -80,7 +92,6 @@ async function editFrom(uri: vscode.Uri, signal: AbortSignal, propose: (uri: vsc
     if (contentChanges.length > 0) changed.add(document.uri.toString())
   })
   try {
-    await orAbort(Promise.resolve(vscode.workspace.openTextDocument(uri)), signal)
     const edit = await orAbort(propose(uri), signal)
     if (edit === undefined) return null
     const stale = edit.entries().find(([file]) => changed.has(file.toString()))

@@ -1,3 +1,4 @@
+import type { LanguageServerReport } from '../../../extension/capabilities/language-servers.ts'
 import type { ToolCallView } from '../../../extension/protocol/cards.ts'
 import { effectOf, ownEffects } from '../../../extension/core/policy/tool-effects.ts'
 import { noCost } from '../../../extension/core/cost/cost-projection.ts'
@@ -55,6 +56,7 @@ export interface RigOptions {
   readonly readingPresets?: readonly string[]
   /** How every tool draws its calls; absent: as their arguments. */
   readonly presentCall?: (args: never) => ToolCallView
+  readonly languageServers?: readonly LanguageServerReport[]
 }
 
 export const realModel: ModelAdapter = {
@@ -328,6 +330,11 @@ export async function chatRig(options: RigOptions = {}) {
       editor,
       jobTree,
       l10n: { t: fillIn },
+      languageServers: {
+        list: () => options.languageServers ?? [],
+        restart: (name) => Promise.resolve(void calls.push(['restart-server', name])),
+        onDidChange: () => () => {},
+      },
       logger,
       machine: createFakeMachine(),
       memento,

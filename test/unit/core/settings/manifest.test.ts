@@ -25,6 +25,7 @@ describe('the settings in the manifest', () => {
     expect(restrictedConfigurations()).toEqual([
       ...['provider', 'name', 'reasoningEffort', 'maxTokens', 'fallback'].map((name) => `bosun.model.${name}`),
       'bosun.providers',
+      'bosun.languageServers',
       'bosun.agent.defaultPreset',
       'bosun.agent.maxStepsPerTurn',
       'bosun.agent.maxMinutesPerTurn',

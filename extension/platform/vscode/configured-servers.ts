@@ -1,0 +1,123 @@
+import * as vscode from 'vscode'
+import { Emitter } from '../../base/emitter.ts'
+import type { Undo } from '../../base/undo.ts'
+import type { LanguageServerConfig, LanguageServerReport, LanguageServers } from '../../capabilities/language-servers.ts'
+import { isServerFor } from './language-client.ts'
+
+/** Pauses between the looks whether an extension of the editor knows a file; together they are what a first question may wait. */
+const PROBE_DELAYS_MS: readonly number[] = [0, 250, 500, 1_000]
+/** How long an extension for the language may take to start before it is left out of account. */
+const ACTIVATION_MS = 5_000
+const LOOK_AGAIN_MS = 100
+
+/** One server, from its first question to its end. */
+export interface SupervisedServer {
+  readonly config: LanguageServerConfig
+  readonly hasBegun: boolean
+  report(): LanguageServerReport
+  leave(reason: string): void
+  running(signal: AbortSignal): Promise<unknown>
+  restart(): Promise<void>
+  dispose(): Promise<void>
+}
+
+interface Parts {
+  /** Read anew after each change of the settings. */
+  readonly configs: () => Readonly<Record<string, LanguageServerConfig>>
+  readonly onDidChangeConfigs: (listener: () => void) => Undo
+  readonly create: (name: string, config: LanguageServerConfig, onChange: () => void) => SupervisedServer
+  readonly onError: (error: unknown) => void
+}
+
+/**
+ * The servers that the person configured, each started when a file of its languages is first asked about and nobody else in the editor
+ * knows that file.
+ */
+export class ConfiguredServers implements LanguageServers {
+  readonly #parts: Parts
+  readonly #servers = new Map<string, SupervisedServer>()
+  readonly #changes: Emitter<void>
+  readonly #undo: Undo
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.#changes = new Emitter<void>(parts.onError)
+    this.#undo = parts.onDidChangeConfigs(() => void this.#update().catch(parts.onError))
+    void this.#update().catch(parts.onError)
+  }
+
+  list(): readonly LanguageServerReport[] {
+    return [...this.#servers.values()].map((server) => server.report())
+  }
+
+  async restart(name: string): Promise<void> {
+    await this.#servers.get(name)?.restart()
+  }
+
+  onDidChange(listener: () => void): Undo {
+    return this.#changes.listen(listener)
+  }
+
+  async dispose(): Promise<void> {
+    this.#undo()
+    await Promise.all([...this.#servers.values()].map((server) => server.dispose()))
+    this.#servers.clear()
+  }
+
+  /**
+   * Have the server of a document run, where it needs one.
+   *
+   * Errors: `LanguageError` `LSP_UNAVAILABLE` with the reason when the server was given up; the signal's reason.
+   */
+  async ready(document: vscode.TextDocument, signal: AbortSignal): Promise<void> {
+    for (const server of this.#servers.values()) {
+      if (!isServerFor(server.config, document)) continue
+      if (!server.hasBegun) {
+        if (await isKnown(document, signal)) {
+          server.leave(`An extension of the editor knows ${document.languageId} files.`)
+          continue
+        }
+      }
+      await server.running(signal)
+    }
+  }
+
+  /** What is configured the same goes on; what changed ends, and begins anew with the next question. */
+  async #update(): Promise<void> {
+    const configs = this.#parts.configs()
+    const ended: SupervisedServer[] = []
+    for (const [name, server] of this.#servers) {
+      if (JSON.stringify(configs[name]) === JSON.stringify(server.config)) continue
+      this.#servers.delete(name)
+      ended.push(server)
+    }
+    for (const [name, config] of Object.entries(configs)) {
+      if (!this.#servers.has(name)) this.#servers.set(name, this.#parts.create(name, config, () => this.#changes.emit()))
+    }
+    this.#changes.emit()
+    await Promise.all(ended.map((server) => server.dispose()))
+  }
+}
+
+/** Whether somebody in the editor lists symbols for the file, once the extensions for its language have started. */
+async function isKnown(document: vscode.TextDocument, signal: AbortSignal): Promise<boolean> {
+  const starting = vscode.extensions.all.filter(({ packageJSON, isActive }) => !isActive && activatesFor(packageJSON, document.languageId))
+  for (let waited = 0; waited < ACTIVATION_MS && starting.some(({ isActive }) => !isActive); waited += LOOK_AGAIN_MS) await passed(LOOK_AGAIN_MS, signal)
+  for (const delayMs of PROBE_DELAYS_MS) {
+    await passed(delayMs, signal)
+    const found: unknown = await vscode.commands.executeCommand('vscode.executeDocumentSymbolProvider', document.uri)
+    if (Array.isArray(found) && found.length > 0) return true
+  }
+  return false
+}
+
+function activatesFor(manifest: unknown, language: string): boolean {
+  const events = typeof manifest === 'object' && manifest !== null && 'activationEvents' in manifest ? manifest.activationEvents : []
+  return Array.isArray(events) && events.includes(`onLanguage:${language}`)
+}
+
+async function passed(delayMs: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  await new Promise((resolve) => setTimeout(resolve, delayMs))
+  signal.throwIfAborted()
+}
