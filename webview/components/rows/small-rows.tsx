@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks'
 import type { ContextRow, NoticeRow, RetryRow } from '../../../extension/protocol/view-state.ts'
 import { t } from '../../l10n.ts'
 import type { RowEntry } from '../../store/chat-store.ts'
@@ -12,7 +13,7 @@ export function RetryRowView({ entry }: { readonly entry: RowEntry }) {
   const { now } = useApp()
   const row = entry.row.value as RetryRow
   const tries = tryWords(row.retry, row.maxRetries)
-  const left = row.resumesAt === null ? null : Math.max(0, row.resumesAt - now.value)
+  const left = useLeftMs(row.resumesAt, now.value)
   return (
     <article class="retry" aria-label={t('{0}, {1}', row.reason, tries)} title={row.reason}>
       <FoldLine
@@ -27,6 +28,13 @@ export function RetryRowView({ entry }: { readonly entry: RowEntry }) {
       {left !== null && <WaitActions />}
     </article>
   )
+}
+
+/** What is left of a wait. At its first sight there is most of it: a clock that is set back meanwhile makes it no longer. */
+function useLeftMs(resumesAt: number | null, now: number): number | null {
+  const first = useRef({ resumesAt, now })
+  if (first.current.resumesAt !== resumesAt) first.current = { resumesAt, now }
+  return resumesAt === null ? null : Math.max(0, resumesAt - Math.max(now, first.current.now))
 }
 
 function WaitActions() {
