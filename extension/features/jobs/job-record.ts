@@ -1,3 +1,4 @@
+import { utf8Length } from '../../base/text.ts'
 import { thrownText } from '../../base/thrown-text.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Agent } from '../../core/session/agent.ts'
@@ -144,6 +145,10 @@ export class JobRecord {
 
   transcript(): JobTranscript {
     return this.#work.transcript?.() ?? { text: this.#end?.output ?? '', omittedBytes: 0 }
+  }
+
+  get heldBytes(): number {
+    return this.#work.heldBytes?.() ?? utf8Length(this.#end?.output ?? '')
   }
 
   finish(finishedAt: number): void {

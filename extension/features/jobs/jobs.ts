@@ -1,5 +1,4 @@
 import { Emitter } from '../../base/emitter.ts'
-import { utf8Length } from '../../base/text.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Agent } from '../../core/session/agent.ts'
@@ -78,12 +77,12 @@ export function createJobs(needs: JobRuntimeNeeds): JobRuntime {
   const forgetOldest = (owner: Agent | undefined) => {
     const ended = ownedBy(owner).filter(({ isLive }) => !isLive)
     const loose = ended.filter(({ isPinned }) => !isPinned)
-    let bytes = ended.reduce((sum, record) => sum + utf8Length(record.transcript().text), 0)
+    let bytes = ended.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
     let count = loose.length
     for (const record of loose) {
       if (count <= maxEnded && bytes <= maxEndedBytes) return
       count -= 1
-      bytes -= utf8Length(record.transcript().text)
+      bytes -= record.heldBytes
       records.delete(record.id)
     }
   }

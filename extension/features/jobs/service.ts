@@ -91,6 +91,8 @@ export interface JobWork {
   /** All that it showed, within the producer's own bounds; reading it consumes nothing. */
   transcript?(): JobTranscript
   logPath?(): string | undefined
+  /** Of output, in memory. */
+  heldBytes?(): number
   /** Text as it is; a line ends with a line feed, and U+0004 at the end says that no more comes. Absent: it takes none. */
   sendInput?(text: string): Promise<void>
 }

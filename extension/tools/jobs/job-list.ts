@@ -1,7 +1,12 @@
+import { clipped } from '../../base/text.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import type { ToolDefinition } from '../../core/tools/definition.ts'
 import type { Jobs } from '../../features/jobs/service.ts'
 import { jobSchema, jobValue, stateWords } from './job-schema.ts'
+
+const MAX_LABEL_CHARS = 200
+/** A script that was given as a command is known by its beginning. */
+const shownLabel = (label: string) => clipped(label.replaceAll(/\s+/g, ' '), MAX_LABEL_CHARS)
 
 /** `job_list`: the background jobs the agent may see. Source: capability specification 12.1. */
 export const createJobList = (jobs: Pick<Jobs, 'list'>): ToolDefinition =>
@@ -17,7 +22,7 @@ export const createJobList = (jobs: Pick<Jobs, 'list'>): ToolDefinition =>
           text:
             list.length === 0
               ? 'There are no background jobs.'
-              : list.map((job) => `${job.id} [${job.kind}] ${stateWords(job)} — ${job.label}`).join('\n'),
+              : list.map((job) => `${job.id} [${job.kind}] ${stateWords(job)} — ${shownLabel(job.label)}`).join('\n'),
         },
       ],
     },

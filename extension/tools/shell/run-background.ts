@@ -27,6 +27,7 @@ export function runBackground(run: ShellRun, news: JobNews): JobWork {
     cwd: run.spec.program.cwd,
     transcript: () => run.transcript.shown(),
     logPath: () => run.stdout.spillPath ?? run.stderr.spillPath,
+    heldBytes: () => run.stdout.heldBytes + run.stderr.heldBytes + run.transcript.heldBytes,
     cancel: () => void run.terminate(),
     readOutput() {
       const reason = failure

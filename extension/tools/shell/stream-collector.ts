@@ -93,6 +93,10 @@ export class StreamCollector {
     return this.#spill?.path
   }
 
+  get heldBytes(): number {
+    return this.#head.length + this.#keptBytes
+  }
+
   /** What is in memory, without consuming it. A line in the text says what of the middle is left out. */
   shown(): { readonly text: string; readonly omittedBytes: number } {
     const { maxBytes, headBytes = 0 } = this.#options

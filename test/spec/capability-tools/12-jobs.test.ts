@@ -58,7 +58,7 @@ describe('a job in the list', () => {
       id: 'bash-1', pid: jobOf(made)?.pid, startedAt: jobOf(made)?.startedAt, ...(existsSync('/proc/self/stat') && { birth: await birthOf(jobOf(made)?.pid ?? 0) }),
     })
   })
-  it('goes on when it has ended only as long as there is room; a pinned one stays', async () => {
+  it('stays when it has ended only as long as there is room; a pinned one stays', async () => {
     const made = await bench()
     await made.bash('echo pinned', background)
     await made.job('output', { wait: true })

@@ -36,6 +36,11 @@ describe('job_list', () => {
     const result = await run('job_list', {})
     expect([outcomeOf(result), textOf(result)]).toEqual([[running], 'bash-1 [bash] running — npm run dev'])
   })
+  it('shows of a long script its beginning, in one line', async () => {
+    const { ctx, agent, run } = await bench()
+    ctx.jobs.start({ kind: 'bash', label: `cat <<EOF\n${'x\n'.repeat(1_000)}EOF`, owner: agent, run: () => ({ done: new Promise(() => {}), cancel: () => {} }) })
+    expect(textOf(await run('job_list', {}))).toMatch(/^bash-1 \[bash\] running — cat <<EOF (x ){90,100}x?…$/)
+  })
 })
 
 describe('job_output', () => {
