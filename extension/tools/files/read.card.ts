@@ -17,11 +17,13 @@ export interface ReadArgs {
 const MAX_META_BYTES = 16_384
 
 /** Durable facts of the card. */
-export function readMeta({ path, offset, lines, totalLines }: {
+export function readMeta({ path, offset, lines, totalLines, format }: {
   readonly path: string
   readonly offset: number
   readonly lines: readonly { readonly number: number; readonly text: string }[]
   readonly totalLines: number
+  /** The lines are not those of the file, so that its name says nothing of their language. */
+  readonly format?: string
 }): Json {
   const kept: { number: number; text: string }[] = []
   let bytes = 0
@@ -30,7 +32,7 @@ export function readMeta({ path, offset, lines, totalLines }: {
     if (bytes > MAX_META_BYTES) break
     kept.push({ number, text })
   }
-  const lang = languageOf(path)
+  const lang = format === undefined ? languageOf(path) : undefined
   return { path, offset, lines: kept, totalLines, ...(lang !== undefined && { lang }) }
 }
 

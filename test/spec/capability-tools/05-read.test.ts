@@ -265,6 +265,7 @@ describe('a notebook', () => {
       ['<file path="a.ipynb" format="notebook">', ...text.map((line, index) => `${index + 1}: ${line}`), '', '(End of file, 23 lines. Cells of a notebook; edit changes their sources, without the headings.)', '</file>'].join('\n'),
     )
     expect(outcomeOf(result)).toMatchObject({ format: 'notebook', totalLines: 23 })
+    expect(result.meta).not.toHaveProperty('lang')
   })
   it('can be read on by lines', async () => {
     await rig.put('a.ipynb', notebookJson())
