@@ -48,7 +48,7 @@ export function judgeRig({ mode, isTrusted = true, rules, workspaceRules, links 
     resolve(path: string, cwd: string) {
       if (path.includes('\0')) return Promise.reject(new Error('NUL'))
       const real = follow(absolutePath(path, cwd, { isWindows: false, ignoresCase: false }))
-      return Promise.resolve({ key: real as FileKey, path: real, spelling: path, isDanglingLink: false, exists: true })
+      return Promise.resolve({ key: real as FileKey, path: real, spelling: path, isDanglingLink: false, exists: !/\/(HEAD|objects)$/.test(real) })
     },
   }
   const syntax = hasGrammar ? shellSyntax : { parseBash: () => Promise.reject(new Error('no grammar')) }

@@ -403,6 +403,8 @@ export function createJudge(parts: Parts): Judge {
     // What only reads may do so in the folder for temporary files; whatever runs there was written there unasked.
     const isHome = facts.acting.length === 0 ? isRealInside : isRealInWorkspace
     for (const folder of folders) if (!(await isHome(folder, whole))) return `it works in ${folder}, outside of the workspace`
+    const found = facts.startsGit ? await foundRepository(folders, whole) : null
+    if (found !== null) return `git would find a repository in ${found}, whose own settings may start programs`
     for (const word of facts.reads) {
       const doubt = await doubtAboutRead(word, folders, whole)
       if (doubt !== null) return doubt
@@ -417,6 +419,28 @@ export function createJudge(parts: Parts): Judge {
       if (!isFree && !isRuled) return `it writes to \`${word.source}\``
     }
     return null
+  }
+
+  /** A folder that is a repository itself, with its settings among the files of the project, where anybody may have put them. */
+  async function foundRepository(folders: readonly string[], whole: Case): Promise<string | null> {
+    const isThere = async (path: string) => (await existing(path, whole.exec.signal)) !== null
+    for (const start of folders) {
+      for (let folder = (await realPath(start, start, whole.exec.signal)) ?? start; isInsideFolders(folder, whole); folder = folder.slice(0, folder.lastIndexOf('/'))) {
+        if ((await isThere(`${folder}/HEAD`)) && (await isThere(`${folder}/objects`))) return folder
+        if ((await isThere(`${folder}/.git`)) || !folder.includes('/')) break
+      }
+    }
+    return null
+  }
+
+  async function existing(path: string, signal: AbortSignal): Promise<string | null> {
+    try {
+      const target = await files.resolve(path, path, signal)
+      return target.exists ? target.path : null
+    } catch {
+      // What cannot be looked at is no repository to git either.
+      return null
+    }
   }
 
   async function doubtAboutRead(word: PathWord, folders: readonly string[], whole: Case): Promise<string | null> {

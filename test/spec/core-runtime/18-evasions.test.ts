@@ -19,7 +19,7 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   ],
   'a here-document': ['cat <<A\n$(touch pwned)\nA', 'cat <<A\n`touch pwned`\nA', 'cat <<\\A\nhi\nA\ntouch pwned', 'cat <<A; touch pwned\nhi\nA', 'cat <<A <<B\nx\nA\ny\nB\ntouch pwned', 'cat <<E"O"F\nhi\nEOF\ntouch pwned', 'cat <<X\n${x:=$(touch pwned)}\nX', 'cat <<X\n$((a[$(touch pwned)]))\nX', 'sh <<A\ntouch pwned\nA', 'cat <<< "`touch pwned`"'],
   'git': [
-    "git -c alias.x='!touch pwned' x", 'git -c core.fsmonitor=./bin/evil status', 'git log --output=pwned', 'git diff --output pwned', 'git diff-tree --output=pwned HEAD', 'git shortlog --output=pwned HEAD', 'git archive -o pwned HEAD', 'git stash', 'git checkout a', 'git config core.fsmonitor ./bin/evil', 'git worktree add pwned', 'git bundle create pwned HEAD', 'git format-patch -o pwned -1', 'git fetch --upload-pack=./bin/evil .', 'git bisect run touch pwned',
+    "git -c alias.x='!touch pwned' x", 'git -c core.fsmonitor=./bin/evil status', 'git log --output=pwned', 'git diff --output pwned', 'git diff-tree --output=pwned HEAD', 'git shortlog --output=pwned HEAD', 'git archive -o pwned HEAD', 'git stash', 'git checkout a', 'git config core.fsmonitor ./bin/evil', 'git worktree add pwned', 'git bundle create pwned HEAD', 'git format-patch -o pwned -1', 'git fetch --upload-pack=./bin/evil .', 'git bisect run touch pwned', 'cd repo && git status', 'cd repo/deep; git log -1', 'cd repo && command git diff', "bash -c 'cd repo && git status'",
   ],
   'find and xargs': ['find a -exec touch pwned \\;', "find a -exec sh -c 'touch pwned' \\;", 'find a -execdir touch pwned \\;', 'find a -ok touch pwned \\; <<< y', 'find a -fprint pwned', 'find a -fls pwned', 'find . -name a -delete', 'echo pwned | xargs touch', 'echo pwned | xargs -I{} touch {}', 'xargs touch <<< pwned'],
   'a program in another language': ["python3 -c 'open(\"pwned\",\"w\")'", "node -e 'require(\"fs\").writeFileSync(\"pwned\",\"\")'", "perl -e 'open(F,\">pwned\")'", "awk 'BEGIN{system(\"touch pwned\")}'", "awk 'BEGIN{print > \"pwned\"}'", "sed -n '1w pwned' a", "sed -n '1e touch pwned' a", 'sed -i s/t/x/ a', "ed -s a <<< 'w pwned'", 'npm run x', "make -f /dev/stdin <<< 'all: ; touch pwned'", 'yarn --version'],
@@ -36,7 +36,7 @@ const lines: Readonly<Record<string, readonly string[]>> = {
 
 /** Looking around, as a plan needs it. */
 const harmless = [
-  'ls -la && git status --short && git log -3 --format=%h', 'set -euo pipefail; cat a | head -1', 'x=two; grep -n "$x" a', 'for p in one two; do grep -n "$p" a; done', 'x=a; if [ -f "$x" ]; then cat a; fi', '[ $# -gt 0 ] || ls', '[ -n "$x" ] && ls; true', '[[ -n $x ]] || ls', 'test "$x" = y || ls', 'find . -name "$x"', 'git log --grep "$x"', 'git log --oneline -- *.ts', 'x=$(ls); echo "$x"', "printf '%s\\n' \"$x\" $x", 'for i in 1 2; do echo $((i + 1)); done', 'a=(1 2 3); echo ${a[1]}', 'cat a | while read -r l; do echo "$l"; done', 'git diff --stat',
+  'ls -la && git status --short && git log -3 --format=%h', 'set -euo pipefail; cat a | head -1', 'x=two; grep -n "$x" a', 'for p in one two; do grep -n "$p" a; done', 'x=a; if [ -f "$x" ]; then cat a; fi', '[ $# -gt 0 ] || ls', '[ -n "$x" ] && ls; true', '[[ -n $x ]] || ls', 'test "$x" = y || ls', 'find . -name "$x"', 'git log --grep "$x"', 'git log --oneline -- *.ts', 'x=$(ls); echo "$x"', "printf '%s\\n' \"$x\" $x", 'for i in 1 2; do echo $((i + 1)); done', 'a=(1 2 3); echo ${a[1]}', 'cat a | while read -r l; do echo "$l"; done', 'git diff --stat', 'cd bin && git status --short',
 ]
 
 describe('while a plan is made', () => {
@@ -51,6 +51,10 @@ describe('while a plan is made', () => {
       await writeFile(join(folder, 'bin', name), `#!/bin/sh\n/usr/bin/touch '${folder}/pwned'\n`)
       await chmod(join(folder, 'bin', name), 0o755)
     }
+    // A folder that git takes for a repository, with a setting that starts a program.
+    for (const name of ['objects', 'refs', 'deep']) await mkdir(join(folder, 'repo', name), { recursive: true })
+    await writeFile(join(folder, 'repo', 'HEAD'), 'ref: refs/heads/main\n')
+    await writeFile(join(folder, 'repo', 'config'), `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ${folder}\n\tfsmonitor = ${folder}/bin/evil\n`)
     await writeFile(join(folder, 'package.json'), '{"scripts":{"x":"touch pwned"}}')
     await writeFile(join(folder, 'a'), 'one\n')
     git('init', '-q')
@@ -76,7 +80,7 @@ describe('while a plan is made', () => {
   })
   afterAll(() => whole.dispose())
 
-  const untouched = '.git a bin package.json two\n'
+  const untouched = '.git a bin package.json repo two\n'
   describe.each(Object.entries(lines))('%s is no way around it', (_name, rows) => {
     it.each(rows)('%s', async (command) => expect(await refused(command)).toEqual({ isError: true, text: expect.stringContaining('plan mode'), world: untouched }))
   })

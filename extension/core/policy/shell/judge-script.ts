@@ -16,6 +16,8 @@ export interface ScriptFacts {
   readonly folders: readonly PathWord[]
   /** Patterns by which its programs choose files themselves, leading dots and all depths included. */
   readonly globs: readonly string[]
+  /** It starts git, which takes orders from the settings of the repository that it finds. */
+  readonly startsGit: boolean
   /** What it throws away for good, in words. */
   readonly destroys: string | null
   /** Why reading it does not tell enough, in words; null when it does. */
@@ -49,6 +51,7 @@ export function judgeScript(script: ShellScript): ScriptFacts {
     writes: redirects.filter(({ direction, target }) => direction === 'write' && !isDevice(target)).flatMap(({ target }) => pathWords(target, false)),
     folders: facts.filter(({ changesFolder }) => changesFolder).flatMap(({ paths }) => paths.flatMap((word) => pathWords(word, false))),
     destroys: [...facts, ...hidden.map(factsOf)].find(({ destroys }) => destroys !== null)?.destroys ?? (runsDecoded(commands) ? 'runs a script that an encoding hides' : null),
+    startsGit: commands.some(({ words: [program] }) => program?.text?.split('/').at(-1) === 'git'),
     globs: facts.flatMap(({ globs, isReadOnly }) => (isReadOnly ? globs : [])),
     unclear:
       unknown.length > 0 ? `it holds syntax that cannot be judged (${unknown[0]})`
