@@ -87,6 +87,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
     onDidChangeConfigs: (listener) => settings.onDidChange((changed) => (changed('languageServers') ? listener() : undefined)),
     create: (name, config, onChange) =>
       new ServerSupervisor({ name, config, cwd: workspace.folders()[0]?.path ?? machine.homeFolder, processes, clock, logger, connect: connectLanguageClient(name, config), onChange }),
+    isTrusted: () => workspace.isTrusted(),
     onError: (error) => logger.error('The language servers could not be taken over from the settings.', { error: String(error) }),
   })
   const application = compose({

@@ -107,5 +107,8 @@ export type LanguageErrorCode =
   | 'LSP_MALFORMED_RESPONSE'
   | 'LSP_REFUSED'
   | 'LSP_TOO_MANY_CHANGES'
+  /** The server was stopped with the window, or by its settings. */
+  | 'LSP_DISPOSED'
+  | 'WORKSPACE_UNTRUSTED'
 
 export class LanguageError extends HarnessError<LanguageErrorCode> {}

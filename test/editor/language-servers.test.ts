@@ -38,6 +38,7 @@ describe('a language server that the person configured', () => {
   let servers: ConfiguredServers
   let languages: ReturnType<typeof createVscodeLanguages>
   const listeners = new Set<() => void>()
+  let isTrusted = true
   let configs: Readonly<Record<string, LanguageServerConfig>> = {}
 
   const config = (mode: readonly string[], more: Partial<LanguageServerConfig> = {}): LanguageServerConfig => ({ command: process.execPath, args: [program, ...mode], languages: ['toy'], files: ['**/*.toy'], env: {}, ...more })
@@ -61,6 +62,7 @@ describe('a language server that the person configured', () => {
         return () => void listeners.delete(listener)
       },
       create: (name, one, onChange) => new ServerSupervisor({ name, config: one, cwd: folder, processes, clock: createNodeClock(), logger, connect: connectLanguageClient(name, one), onChange }),
+      isTrusted: () => isTrusted,
       onError: (error) => {
         throw error
       },
@@ -114,6 +116,18 @@ describe('a language server that the person configured', () => {
     set({ toy: config([], { command: 'no-such-language-server', args: [] }) })
     await rejects(hover(), /toy does not run: no-such-language-server could not be started/)
     equal(states()[0]?.[0], 'failed')
+  })
+  it('is not started in a folder that is not trusted, until it is', async () => {
+    isTrusted = false
+    set({ toy: config(['ok', 'not-trusted']) })
+    try {
+      await rejects(hover(), /not trusted, so the language server toy is not started/)
+      await servers.restart('toy')
+      equal(await running('not-trusted'), 0)
+    } finally {
+      isTrusted = true
+    }
+    deepEqual(await hover(), { kind: 'hover', contents: '**tide**' })
   })
   it('begins anew when its settings change', async () => {
     set({ toy: config([], { command: 'no-such-language-server', args: [] }) })

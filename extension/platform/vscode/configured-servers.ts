@@ -1,6 +1,7 @@
 import * as vscode from 'vscode'
 import { Emitter } from '../../base/emitter.ts'
 import type { Undo } from '../../base/undo.ts'
+import { LanguageError } from '../../capabilities/languages.ts'
 import type { LanguageServerConfig, LanguageServerReport, LanguageServers } from '../../capabilities/language-servers.ts'
 import { isServerFor } from './language-client.ts'
 
@@ -26,6 +27,8 @@ interface Parts {
   readonly configs: () => Readonly<Record<string, LanguageServerConfig>>
   readonly onDidChangeConfigs: (listener: () => void) => Undo
   readonly create: (name: string, config: LanguageServerConfig, onChange: () => void) => SupervisedServer
+  /** A server may run what the folder says, so none is started in one that is not trusted. Asked at each question. */
+  readonly isTrusted: () => boolean
   readonly onError: (error: unknown) => void
 }
 
@@ -51,7 +54,7 @@ export class ConfiguredServers implements LanguageServers {
   }
 
   async restart(name: string): Promise<void> {
-    await this.#servers.get(name)?.restart()
+    if (this.#parts.isTrusted()) await this.#servers.get(name)?.restart()
   }
 
   onDidChange(listener: () => void): Undo {
@@ -67,7 +70,7 @@ export class ConfiguredServers implements LanguageServers {
   /**
    * Have the server of a document run, where it needs one.
    *
-   * Errors: `LanguageError` `LSP_UNAVAILABLE` with the reason when the server was given up; the signal's reason.
+   * Errors: `LanguageError` `LSP_UNAVAILABLE` with the reason when the server was given up, `WORKSPACE_UNTRUSTED`; the signal's reason.
    */
   async ready(document: vscode.TextDocument, signal: AbortSignal): Promise<void> {
     for (const server of this.#servers.values()) {
@@ -77,6 +80,7 @@ export class ConfiguredServers implements LanguageServers {
           server.leave(`An extension of the editor knows ${document.languageId} files.`)
           continue
         }
+        if (!this.#parts.isTrusted()) throw untrusted(server.report().name)
       }
       await server.running(signal)
     }
@@ -98,6 +102,9 @@ export class ConfiguredServers implements LanguageServers {
     await Promise.all(ended.map((server) => server.dispose()))
   }
 }
+
+const untrusted = (name: string) =>
+  new LanguageError('WORKSPACE_UNTRUSTED', `This folder is not trusted, so the language server ${name} is not started. Search for the text instead; the person can trust the folder in the editor.`)
 
 /** Whether somebody in the editor lists symbols for the file, once the extensions for its language have started. */
 async function isKnown(document: vscode.TextDocument, signal: AbortSignal): Promise<boolean> {

@@ -31,7 +31,7 @@ export function answerText(operation: string, value: LspValue): string {
   const body = bodyOf(value)
   const lines = [
     ...(body === '' ? [nothing[operation] ?? 'Nothing was found.'] : [body]),
-    ...('total' in value && value.total > sizeOf(value) ? [`(${value.total - sizeOf(value)} more are not shown.)`] : []),
+    ...('total' in value && value.total > sizeOf(value) ? [`(${value.total - sizeOf(value)} more ${value.total - sizeOf(value) === 1 ? 'is' : 'are'} not shown.)`] : []),
     ...('newProblems' in value && value.newProblems !== undefined ? [newProblemsText(value.newProblems)] : []),
     ...('isIndexing' in value && value.isIndexing ? ['(The language service may still be indexing; ask again if this looks wrong.)'] : []),
     ...(value.note === undefined ? [] : [`(${value.note})`]),

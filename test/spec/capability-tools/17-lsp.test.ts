@@ -71,7 +71,7 @@ describe('a question', () => {
     await lsp({ operation: 'incomingCalls', line: 2, character: 1, symbol: 'one' })
     expect(asked[0]?.position).toEqual({ line: 1, character: 9 })
   })
-  it('past the end of its line is about the end, and says so', async () => {
+  it('column past the end of its line is clamped to the end, and says so', async () => {
     const { lsp, asked } = await start(symbols)
     expect(textOf(await lsp({ operation: 'outgoingCalls', line: 1, character: 99 }))).toMatch(/\(Line 1 has 13 characters, so its end was asked about, not character 99\.\)$/)
     expect(asked[0]?.position).toEqual({ line: 0, character: 13 })
@@ -89,6 +89,22 @@ describe('a question', () => {
       properties: { operation: { type: 'string', enum: expect.arrayContaining(['goToDefinition', 'findReferences', 'goToImplementation', 'hover']) as string[] }, file_path: { type: 'string' }, line: { type: 'number' }, character: { type: 'number' } },
       required: ['operation', 'file_path', 'line', 'character'],
     })
+  })
+  it('101 locations: 100 are given, and that one more is not', async () => {
+    const many = Array.from({ length: 101 }, (_, line) => ({ uri: 'untitled:x', range: range(line, 0) }))
+    const result = await (await start({ kind: 'locations', locations: many })).lsp({ operation: 'findReferences' })
+    expect(outcomeOf(result)).toMatchObject({ total: 101, locations: many.slice(0, 100) })
+    expect(textOf(result)).toMatch(/untitled:x:100:1\n\(1 more is not shown\.\)$/)
+  })
+  it('exactly 100 locations: all are given', async () => {
+    const many = Array.from({ length: 100 }, (_, line) => ({ uri: 'untitled:x', range: range(line, 0) }))
+    expect(textOf(await (await start({ kind: 'locations', locations: many })).lsp({ operation: 'findReferences' }))).not.toContain('not shown')
+  })
+  it('hover null: nothing is said of the place', async () => {
+    const { lsp } = await start(symbols, { kind: 'hover', contents: null })
+    await lsp({ operation: 'documentSymbols' })
+    const result = await lsp({ operation: 'hover' })
+    expect([outcomeOf(result), textOf(result)]).toEqual([{ kind: 'hover', hover: null }, 'There is nothing to say about this place.'])
   })
   it('gives at most 100 places, and how many there are', async () => {
     const many = Array.from({ length: 130 }, (_, line) => ({ uri: 'untitled:x', range: range(line, 0) }))
@@ -149,7 +165,7 @@ describe('a service that may still be starting', () => {
     return await done
   }
 
-  it('is asked again until it knows something', async () => {
+  it('cold server retried: it is asked again until it knows something', async () => {
     const { lsp, asked, clock } = await start(empty, empty, found)
     expect(textOf(await through(clock, lsp()))).toBe('untitled:x:1:1')
     expect(asked).toHaveLength(3)
@@ -169,7 +185,7 @@ describe('a service that may still be starting', () => {
     expect(outcomeOf(await through(clock, lsp()))).toEqual(failed('LSP_UNAVAILABLE', /No language service of the editor answers for \.ts files/))
     expect(asked).toHaveLength(RETRY_DELAYS_MS.length + 2)
   })
-  it('is left alone when the call is stopped', async () => {
+  it('abort discards the late answer: it is left alone when the call is stopped', async () => {
     const { lsp, asked } = await start(empty)
     const stop = new AbortController()
     const result = lsp({}, { signal: stop.signal })

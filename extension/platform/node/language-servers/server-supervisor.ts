@@ -83,7 +83,7 @@ export class ServerSupervisor<C extends ServerConnection> {
   /**
    * The conversation, once it runs; starts it when that was not done.
    *
-   * Errors: `LanguageError` `LSP_UNAVAILABLE` with the reason when it was given up; the signal's reason.
+   * Errors: `LanguageError` `LSP_UNAVAILABLE` with the reason when it was given up, `LSP_DISPOSED`; the signal's reason.
    */
   async running(signal: AbortSignal): Promise<C> {
     if (!this.hasBegun) this.#start()
@@ -184,7 +184,8 @@ export class ServerSupervisor<C extends ServerConnection> {
 
   #unavailable(): LanguageError {
     const { name } = this.#needs
-    return new LanguageError('LSP_UNAVAILABLE', `The language server ${name} does not run: ${this.#reason ?? 'it was stopped'}. Search for the text instead; the person can look at it with "Bosun: Show Language Servers".`)
+    if (this.#state === 'stopped') return new LanguageError('LSP_DISPOSED', `The language server ${name} was stopped. Ask again, or search for the text.`)
+    return new LanguageError('LSP_UNAVAILABLE', `The language server ${name} does not run: ${this.#reason ?? 'it was given up'}. Search for the text instead; the person can look at it with "Bosun: Show Language Servers".`)
   }
 }
 

@@ -101,7 +101,7 @@ describe('a server that the person configured', () => {
     await ask()
     await languages.dispose()
     expect(state()).toEqual([['stopped', null]])
-    await fails(ask(), 'LSP_UNAVAILABLE', /was stopped/)
+    await fails(ask(), 'LSP_DISPOSED', /was stopped/)
   })
 })
 
