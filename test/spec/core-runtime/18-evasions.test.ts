@@ -84,5 +84,14 @@ describe('while a plan is made', () => {
   describe.each(Object.entries(lines))('%s is no way around it', (_name, rows) => {
     it.each(rows)('%s', async (command) => expect(await refused(command)).toEqual({ isError: true, text: expect.stringContaining('plan mode'), world: untouched }))
   })
+  it('a shell that stays keeps nothing by which a later line does more', async () => {
+    const { ctx, folder } = whole
+    const agent = await ctx.agents.create({ cwd: folder, preset: 'minimal' })
+    await ctx.commands.run(agent, '/plan')
+    agent.session.append({ type: 'turn/start', data: { turn: 1 } })
+    const lines = ["x='-v a[$(touch${IFS}pwned)]'", '[ $x ]', 'test $x', 'y=-opwned', 'sort $y a', 'cat() { sort "$@"; }', 'cat -o pwned a', 'echo() { find "$@"; }', 'echo a -delete', 'set -- a -delete', 'find "$@"', 'a=(a -delete)', 'find "${a[@]}"', 'set -k', 'git diff GIT_EXTERNAL_DIFF=./bin/evil', 'echo "a; touch pwned"', 'echo !!:s/"a/a/:s/d"/d/', 'set -H', 'cd bin', 'ls && ./evil']
+    for (const [at, command] of lines.entries()) await ctx.tools.execute({ callId: `k${at}`, name: 'bash', arguments: { command }, agent, signal: new AbortController().signal })
+    expect((await readdir(folder)).toSorted()).toEqual(['.git', 'a', 'bin', 'package.json', 'repo'])
+  })
   it.each(harmless)('looking around is free: %s', async (command) => expect(await refused(command)).toMatchObject({ isError: false, world: untouched }))
 })
