@@ -37,10 +37,10 @@ const TELLING_CHARS = 8
 
 const isTelling = (text: string) => bare(text).length >= TELLING_CHARS
 
-/** 1-based line that is this very text, and nothing else but white space. */
+/** 1-based line that is this very text, and nothing else but white space. A bracket alone is no answer. */
 function wholeLine(text: string, wanted: string): number | undefined {
   const sought = wanted.trim()
-  const at = sought === '' || sought.includes('\n') ? -1 : text.split('\n').findIndex((line) => line.trim() === sought)
+  const at = sought.includes('\n') || (sought.match(/[\p{L}\p{N}]/gu) ?? []).length < 2 ? -1 : text.split('\n').findIndex((line) => line.trim() === sought)
   return at < 0 ? undefined : at + 1
 }
 
