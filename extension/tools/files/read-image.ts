@@ -77,7 +77,7 @@ export function createReadImage({ files, blobs, observations, pictures, takesIma
     async execute({ file_path }, exec) {
       if (file_path.trim() === '') throw new ToolError('INVALID_ARGS', 'file_path is blank. Give the path of an image file.')
       const expected = mediaTypes.get(endingOf(file_path))
-      if (expected === undefined) throw new ToolError('INVALID_ARGS', `${file_path} does not end in .png, .jpg, .jpeg, .webp or .gif, so it cannot be shown as an image.`)
+      if (expected === undefined) throw new ToolError('INVALID_ARGS', `${file_path} does not end in .png, .jpg, .jpeg, .webp or .gif, so it cannot be shown as an image.${endingOf(file_path) === 'svg' ? ' SVG is text: use read.' : ''}`)
       const { agent } = exec
       if (agent === undefined) throw new ToolError('INVALID_ARGS', 'read_image keeps the image with a session, and this call has none.')
       if (!(await takesImages(exec))) throw new ImageError('UNSUPPORTED_CONTENT', 'The model of this session does not take images. Work from what programs say about the file, or ask the person to choose another model.', null)

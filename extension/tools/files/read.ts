@@ -19,6 +19,7 @@ const MAX_BYTES = 51_200
 const MAX_HINT_ENTRIES = 50
 /** Parts of a file in one call. */
 const MAX_RANGES = 20
+const IMAGE_NAME = /\.(png|jpe?g|webp|gif)$/i
 
 export interface ReadNeeds extends ReadSourceNeeds {
   readonly observations: Observations
@@ -114,6 +115,7 @@ export function createRead(needs: ReadNeeds): ToolDefinition {
         observations.observe(exec.agent, target, 'absent')
         throw await withHint(error, () => withSimilarNames(target, error, exec))
       }
+      if (error instanceof FileError && error.code === 'FS_NOT_TEXT' && IMAGE_NAME.test(target.path)) throw new FileError('FS_NOT_TEXT', `${target.spelling} is an image, not text. Look at it with read_image.`, { cause: error })
       if (error instanceof FileError && error.code === 'FS_NOT_REGULAR_FILE') throw await withHint(error, () => withListing(target, error, exec))
       throw error
     }

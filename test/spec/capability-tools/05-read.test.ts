@@ -101,6 +101,10 @@ describe('a text file', () => {
     await symlink('f', rig.at('l'))
     expect(await shown('l')).toBe(enveloped('l', '1: a\n\n(End of file, 1 line.)'))
   })
+  it('an image is refused with the tool that shows it', async () => {
+    await rig.put('a.PNG', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0xff]))
+    expect(outcomeOf(await rig.read('a.PNG'))).toEqual(failed('FS_NOT_TEXT', /is an image, not text\. Look at it with read_image\.$/))
+  })
   it('SVG is text', async () => {
     await rig.put('a.svg', '<svg/>\n')
     expect(await shown('a.svg')).toContain('1: <svg/>')

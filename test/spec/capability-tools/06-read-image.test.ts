@@ -78,7 +78,7 @@ describe('an image', () => {
 describe('before the disk is touched', () => {
   it.each([
     [' ', /blank/],
-    ['a.svg', /does not end in/],
+    ['a.svg', /does not end in .* SVG is text: use read\.$/],
     ['png', /does not end in/],
     ['a.txt', /does not end in/],
   ])('%j is refused', async (path, message) => expect(outcomeOf(await read(path))).toEqual(failed('INVALID_ARGS', message)))
