@@ -1,5 +1,6 @@
 import type { Attention } from './capabilities/attention.ts'
 import type { BlobStore } from './capabilities/blob-store.ts'
+import type { ChangeWatch } from './capabilities/change-watch.ts'
 import type { Clock } from './capabilities/clock.ts'
 import type { DocumentText } from './capabilities/document-text.ts'
 import type { EditorModels } from './capabilities/editor-models.ts'
@@ -54,6 +55,8 @@ import type { MountOptions } from './mount.ts'
 export interface Capabilities {
   readonly attention: Attention
   readonly blobs: BlobStore
+  /** Absent where files cannot be watched. */
+  readonly changeWatch?: ChangeWatch
   readonly clock: Clock
   readonly documents: DocumentText
   /** Absent where no editor is. */

@@ -3,6 +3,7 @@ import { compose, type Application } from './compose.ts'
 import { chatPlugin } from './host/chat-plugin.ts'
 import { createBashSyntax } from './platform/node/bash-syntax.ts'
 import { NodeBlobStore } from './platform/node/blob-store.ts'
+import { createChangeWatch } from './platform/node/change-watch.ts'
 import { createNodeClock } from './platform/node/clock.ts'
 import { createPictureScaler } from './platform/node/picture-scaler.ts'
 import { createDocumentText } from './platform/node/document-text.ts'
@@ -46,6 +47,7 @@ import type { SettingsSource } from './capabilities/settings-source.ts'
 import { settings as specs } from './core/settings/specs.ts'
 import { ServerSupervisor } from './platform/node/language-servers/server-supervisor.ts'
 import type { Logger } from './capabilities/logger.ts'
+import type { ReviewSurface } from './capabilities/review-surface.ts'
 
 /** What is composed is there in well under a second; a service that is missing by then does not come. */
 const START_TIMEOUT_MS = 20_000
@@ -62,10 +64,11 @@ export interface EarlyParts {
   readonly jobTree: EditorTree
   readonly kept: KeptFiles
   readonly logger: Logger
+  readonly reviewSurface: ReviewSurface
 }
 
 /** Compose the application over the editor: the second half of its root, loaded with the first page or command. */
-export async function runEditor(context: vscode.ExtensionContext, { views, jobTree, kept, logger }: EarlyParts): Promise<RunningEditor> {
+export async function runEditor(context: vscode.ExtensionContext, { views, jobTree, kept, logger, reviewSurface }: EarlyParts): Promise<RunningEditor> {
   const root = vscode.Uri.joinPath(context.globalStorageUri, 'sessions').fsPath
   const clock = createNodeClock()
   const workspace = createVscodeWorkspace({ readBranch: readGitBranch })
@@ -90,6 +93,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
     isTrusted: () => workspace.isTrusted(),
     onError: (error) => logger.error('The language servers could not be taken over from the settings.', { error: String(error) }),
   })
+  const search = createRipgrepSearch({ processes, unsavedTexts: () => files.unsavedTexts(), ...(rgPath === null ? {} : { rgPath }) })
   const application = compose({
     attention,
     blobs,
@@ -107,7 +111,8 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
     notebooks: createVscodeNotebooks({ files }),
     problemFeed: vscodeProblemFeed,
     processes,
-    search: createRipgrepSearch({ processes, unsavedTexts: () => files.unsavedTexts(), ...(rgPath === null ? {} : { rgPath }) }),
+    search,
+    changeWatch: createChangeWatch({ search }),
     secrets,
     settings,
     shellSyntax: createBashSyntax(),
@@ -133,6 +138,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
     machine,
     memento: createVscodeMemento(context.workspaceState),
     problemMarks,
+    reviewSurface,
     secrets,
     settings,
     terminalViews: vscodeTerminalViews,

@@ -11,6 +11,7 @@ import { createPolicyAttention } from './platform/node/attention.ts'
 import { createBashSyntax } from './platform/node/bash-syntax.ts'
 import { NodeBlobStore } from './platform/node/blob-store.ts'
 import { createNodeClock } from './platform/node/clock.ts'
+import { createChangeWatch } from './platform/node/change-watch.ts'
 import { createDirectRunner } from './platform/node/direct-runner.ts'
 import { createDirectTerminals } from './platform/node/direct-terminals.ts'
 import { createPictureScaler } from './platform/node/picture-scaler.ts'
@@ -79,6 +80,7 @@ export async function createHeadlessWorld({ cwd, storage, settings, providers, i
   const languages = await configuredLanguages(source, { folder, files, processes, clock, logger })
   const proxySettings = (name: 'http.proxy' | 'http.noProxy') => source.inspect(name).user
   const http = createNodeHttp({ settings: proxySettings })
+  const search = createRipgrepSearch({ processes })
   return {
     cwd: folder,
     attention: createPolicyAttention({ choose: () => null, logger }),
@@ -94,7 +96,8 @@ export async function createHeadlessWorld({ cwd, storage, settings, providers, i
     logger,
     machine,
     processes,
-    search: createRipgrepSearch({ processes }),
+    search,
+    changeWatch: createChangeWatch({ search }),
     secrets: createFileSecrets({ folder: home, logger }),
     settings: source,
     shellSyntax: createBashSyntax(),

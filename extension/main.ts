@@ -4,6 +4,7 @@ import { ChatViews } from './platform/vscode/chat-views.ts'
 import { EditorTree } from './platform/vscode/editor-tree.ts'
 import { KeptFiles } from './platform/vscode/kept-files.ts'
 import { createVscodeLogger } from './platform/vscode/logger.ts'
+import { pointedAt, VscodeReviewSurface } from './platform/vscode/review-surface.ts'
 import type { RunningEditor } from './editor-root.ts'
 
 let stop: () => Promise<void> = async () => {}
@@ -17,6 +18,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const logger = createVscodeLogger(output)
   const kept = new KeptFiles(async (name) => (await start()).chat.redraw(name))
   const jobTree = new EditorTree('bosun.jobs')
+  const reviewSurface = new VscodeReviewSurface()
   let running: Promise<RunningEditor> | null = null
   const onError = (error: unknown) => {
     logger.error('Bosun could not start.', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
@@ -24,7 +26,7 @@ export function activate(context: vscode.ExtensionContext): void {
   }
   const start = (): Promise<RunningEditor> => {
     // A bundle of its own, so that the editor does not even read it before it is used.
-    running ??= import('./editor-root.ts').then(({ runEditor }) => runEditor(context, { views, jobTree, kept, logger }))
+    running ??= import('./editor-root.ts').then(({ runEditor }) => runEditor(context, { views, jobTree, kept, logger, reviewSurface }))
     running.catch(() => {
       // The next page or command tries again.
       running = null
@@ -38,7 +40,7 @@ export function activate(context: vscode.ExtensionContext): void {
   })
   const execute = async (target: CommandTarget, args: readonly unknown[]) => {
     try {
-      if ('chat' in target) await (await start()).chat.run(target.chat, pathsOf(args))
+      if ('chat' in target) await (await start()).chat.run(target.chat, pathsOf(args), pointedAt(args))
       else if ('job' in target) await (await start()).chat.runJob(target.job, nodeOf(args[0]))
       else if (target.page === 'show') await views.show()
       else if (target.page === 'open-in-editor') views.openInEditor()
@@ -52,6 +54,7 @@ export function activate(context: vscode.ExtensionContext): void {
     jobTree,
     kept.register(),
     views.register(),
+    reviewSurface.register(),
     ...commandSpecs.map(({ id, target }) => vscode.commands.registerCommand(`bosun.${id}`, (...args: unknown[]) => execute(target, args))),
   )
   stop = async () => {

@@ -138,7 +138,9 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
 
     observationPlugin({ files, dispatch, logger }),
     newProblemsPlugin({ feed: world.problemFeed, files, clock, waitMs: setting('toolsNewProblemsWaitMs') }),
-    checkpointsPlugin({ files, blobs, clock, logger, machine, isEnabled: setting('checkpointsEnabled'), maxAgeDays: setting('checkpointsMaxAgeDays') }),
+    checkpointsPlugin({
+      files, blobs, processes, shellSyntax: world.shellSyntax, changeWatch: world.changeWatch, sensitivePaths: setting('permissionsSensitivePaths'), clock, logger, machine, isEnabled: setting('checkpointsEnabled'), maxAgeDays: setting('checkpointsMaxAgeDays'),
+    }),
     todoPlugin,
     referencesPlugin({
       facts: world.editorFacts, files, logger, machine, processes, search, workspace,

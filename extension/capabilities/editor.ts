@@ -13,8 +13,8 @@ export interface Editor {
     /** Absent: the file as it is now. */
     readonly after?: VirtualText
   }): Promise<void>
-  /** The changes of several files in one native multi-file diff. */
-  openDiffs(diffs: { readonly title: string; readonly files: readonly { readonly path: string; readonly before: VirtualText; readonly after?: VirtualText }[] }): Promise<void>
+  /** The changes of several files in one native multi-file diff; `before` null: the file was not there. */
+  openDiffs(diffs: { readonly title: string; readonly files: readonly { readonly path: string; readonly before: VirtualText | null; readonly after?: VirtualText }[] }): Promise<void>
   /** A read-only editor for long output. */
   openText(text: VirtualText): Promise<void>
   /** The editor's own viewer for the kind of file that `name` says, such as an image. */

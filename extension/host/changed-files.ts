@@ -31,6 +31,13 @@ export class ChangedFiles {
     }
   }
 
+  /** A change that no card shows. A file that cards tell of has its lines counted there. */
+  addFound(path: string, lines: { readonly added: number; readonly removed: number }): void {
+    const isKnown = [...this.#files.keys()].some((known) => known === path || path.replaceAll('\\', '/').endsWith(`/${known.replaceAll('\\', '/').replace(/^\.\//, '')}`))
+    const before = this.#files.get(path)
+    if (!isKnown || before !== undefined) this.#files.set(path, { path, added: (before?.added ?? 0) + lines.added, removed: (before?.removed ?? 0) + lines.removed })
+  }
+
   list(): readonly ChangedFileView[] {
     return [...this.#files.values()]
   }

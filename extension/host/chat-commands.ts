@@ -1,4 +1,5 @@
 import { assertNever } from '../base/assert-never.ts'
+import type { PointedAt } from '../capabilities/review-surface.ts'
 import type { HostMessage } from '../protocol/messages.ts'
 import type { ChatRooms } from './chat-rooms.ts'
 import type { ChatState } from './chat-state.ts'
@@ -37,6 +38,14 @@ export type ChatCommand =
   | 'ask-about-terminal'
   | 'add-files'
   | 'take-back-terminals'
+  | 'review-changes'
+  | 'keep-all'
+  | 'undo-all'
+  | 'open-file-changes'
+  | 'keep-file'
+  | 'undo-file'
+  | 'keep-change'
+  | 'undo-change'
   | 'menu'
 
 /** The commands of the palette, the status bar and the keys. */
@@ -49,7 +58,7 @@ export class ChatCommands {
     this.#rooms = rooms
   }
 
-  async run(command: ChatCommand, paths: readonly string[] = []): Promise<void> {
+  async run(command: ChatCommand, paths: readonly string[] = [], at: PointedAt | null = null): Promise<void> {
     switch (command) {
       case 'new-session':
         await this.#rooms.opening.showNothing()
@@ -147,6 +156,22 @@ export class ChatCommands {
       case 'take-back-terminals':
         await this.#takeBackTerminals()
         return
+      case 'review-changes':
+        return await this.#rooms.review.openAll()
+      case 'keep-all':
+        return await this.#rooms.review.keep({ kind: 'all' })
+      case 'undo-all':
+        return await this.#rooms.review.undoAll()
+      case 'open-file-changes':
+        return await this.#rooms.review.file('open', paths[0])
+      case 'keep-file':
+        return await this.#rooms.review.file('keep', paths[0])
+      case 'undo-file':
+        return await this.#rooms.review.file('undo', paths[0])
+      case 'keep-change':
+        return await this.#rooms.review.region('keep', paths[0], at)
+      case 'undo-change':
+        return await this.#rooms.review.region('undo', paths[0], at)
       case 'menu':
         await this.#menu()
         return

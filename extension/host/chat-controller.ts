@@ -1,4 +1,5 @@
 import type { Undo } from '../base/undo.ts'
+import type { PointedAt } from '../capabilities/review-surface.ts'
 import type { SessionEvent } from '../core/log/event.ts'
 import type { Session } from '../core/session/session.ts'
 import { ChatCommands, type ChatCommand } from './chat-commands.ts'
@@ -52,10 +53,10 @@ export class ChatController {
 
   /** Begin to follow what happens, and open what was open before the window was loaded again. */
   async start(): Promise<void> {
-    const { approvals, hooks, permissions, plan, projections, questions, settings } = this.#chat.services
-    const { secrets, workspace } = this.#chat.world
+    const { approvals, hooks, permissions, plan, projections, questions, reviews, settings } = this.#chat.services
+    const { reviewSurface, secrets, workspace } = this.#chat.world
     const { model, refresh } = this.#chat
-    const { composer, configuration, jobs, list, modes, opening, waiting } = this.#rooms
+    const { composer, configuration, jobs, list, modes, opening, review, waiting } = this.#rooms
     this.#undos.push(
       approvals.attach(),
       questions.attach(),
@@ -70,7 +71,14 @@ export class ChatController {
           jobs.refresh()
         }
       }),
-      settings.onDidChange(() => composer.settingsChanged()),
+      reviews.onDidChange((sessionId) => {
+        if (sessionId === this.#chat.shown?.session.id) review.refresh()
+      }),
+      reviewSurface.onDidType((path) => review.typed(path)),
+      settings.onDidChange((key) => {
+        composer.settingsChanged()
+        if (key.startsWith('ui.')) review.refresh()
+      }),
       jobs.attach(),
       secrets.onDidChange(() => composer.refresh()),
       hooks.onDidChange((_cwd, held) => configuration.hooksWait(held.reduce((sum, entry) => sum + entry.hooks.length, 0))),
@@ -186,10 +194,10 @@ export class ChatController {
     return await this.#rooms.pages.draw(name)
   }
 
-  /** A command of the palette, the status bar, a key or a menu; `paths`: what the menu was opened on. */
-  async run(command: ChatCommand, paths: readonly string[] = []): Promise<void> {
+  /** A command of the palette, the status bar, a key or a menu; `paths`, `at`: what the menu was opened on. */
+  async run(command: ChatCommand, paths: readonly string[] = [], at: PointedAt | null = null): Promise<void> {
     try {
-      await this.#commands.run(command, paths)
+      await this.#commands.run(command, paths, at)
     } catch (error) {
       this.#chat.tellFailure(error)
     }

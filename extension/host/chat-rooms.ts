@@ -13,6 +13,7 @@ import { KeptPages } from './kept-pages.ts'
 import { ModeChoices } from './mode-choices.ts'
 import { ModelSettings } from './model-settings.ts'
 import { PageWords } from './page-words.ts'
+import { Review } from './review.ts'
 import { referenceCompletions } from './reference-completions.ts'
 import { Sending } from './sending.ts'
 import { SessionActions } from './session-actions.ts'
@@ -27,6 +28,7 @@ export class ChatRooms {
   readonly chat: ChatState
   readonly words = new PageWords()
   readonly artifacts: Artifacts
+  readonly review: Review
   readonly waiting: WaitingRequests
   readonly turnEnds: TurnEnds
   readonly configuration: ChatConfiguration
@@ -61,6 +63,7 @@ export class ChatRooms {
     const onError = (error: unknown) => chat.logError(error)
     this.chat = chat
     this.artifacts = new Artifacts({ editor, blobs, l10n })
+    this.review = new Review(chat, this.artifacts)
     this.waiting = new WaitingRequests(chat)
     this.turnEnds = new TurnEnds(chat)
     this.configuration = new ChatConfiguration(chat)
@@ -111,6 +114,7 @@ export class ChatRooms {
     this.sending.dispose()
     this.list.dispose()
     this.waiting.dispose()
+    this.review.dispose()
   }
 
   #refreshShown(): void {
@@ -121,6 +125,7 @@ export class ChatRooms {
     this.head.refreshQueue()
     this.waiting.refresh()
     this.jobs.refresh()
+    this.review.refresh()
     this.composer.refresh()
   }
 }

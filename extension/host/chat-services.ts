@@ -8,6 +8,7 @@ import type { Logger } from '../capabilities/logger.ts'
 import type { Machine } from '../capabilities/machine.ts'
 import type { Memento } from '../capabilities/memento.ts'
 import type { ProblemMarks } from '../capabilities/problem-marks.ts'
+import type { ReviewSurface } from '../capabilities/review-surface.ts'
 import type { Secrets } from '../capabilities/secrets.ts'
 import type { SettingsSource } from '../capabilities/settings-source.ts'
 import type { TerminalViews } from '../capabilities/terminal-view.ts'
@@ -30,6 +31,7 @@ import type {} from '../core/session/archive/archives.ts'
 import type {} from '../core/session/session.ts'
 import type {} from '../core/settings/settings.ts'
 import type {} from '../core/tools/service.ts'
+import type {} from '../features/checkpoints/service.ts'
 import type {} from '../features/hooks/events.ts'
 import type {} from '../features/hooks/service.ts'
 import type {} from '../features/instructions/service.ts'
@@ -54,6 +56,7 @@ export interface ChatCapabilities {
   readonly machine: Pick<Machine, 'randomId'>
   readonly memento: Memento
   readonly problemMarks: ProblemMarks
+  readonly reviewSurface: ReviewSurface
   readonly secrets: Secrets
   readonly settings: SettingsSource
   readonly terminalViews: TerminalViews
@@ -80,6 +83,7 @@ export const chatServices = [
   'projections',
   'questions',
   'retries',
+  'reviews',
   'references',
   'sessionArchives',
   'sessions',

@@ -87,6 +87,7 @@ export class ChatState {
         notices: [],
         rules: null,
         commands: [],
+        review: null,
         isTrusted: workspace.isTrusted(),
       },
       onError,

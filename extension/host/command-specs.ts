@@ -4,7 +4,15 @@ import type { JobCommand } from './job-commands.ts'
 /** What a command of the palette does: something of the chat's controller, of background jobs, or of the pages. */
 export type CommandTarget = { readonly chat: ChatCommand } | { readonly job: JobCommand } | { readonly page: 'show' | 'open-in-editor' | 'show-log' }
 
-export type MenuPlace = 'view/title' | 'view/item/context' | 'editor/context' | 'explorer/context' | 'editor/title/context' | 'scm/resourceState/context' | 'terminal/context'
+export type MenuPlace =
+  | 'view/title'
+  | 'view/item/context'
+  | 'editor/context'
+  | 'explorer/context'
+  | 'editor/title/context'
+  | 'scm/resourceState/context'
+  | 'scm/change/title'
+  | 'terminal/context'
 
 export interface CommandSpec {
   /** Without the product prefix. */
@@ -36,6 +44,11 @@ const job = (id: string, title: string, icon: string, target: JobCommand, palett
   palette,
   menus,
 })
+const inChanges = 'view == bosun.changes && bosun.hasChanges'
+const onFile = 'view == bosun.changes && viewItem == file'
+const onRegion = 'view == bosun.changes && viewItem == region'
+/** The peek of a change that is compared with a text of ours. */
+const inPeek = 'originalResourceScheme == bosun-before'
 
 /** Every command, in the order of the palette. Source: ux 1 "Palette and keys": few keys, none over the editor's own. */
 export const commandSpecs: readonly CommandSpec[] = [
@@ -68,6 +81,32 @@ export const commandSpecs: readonly CommandSpec[] = [
   { id: 'importSession', title: 'Import Session…', icon: 'desktop-download', target: { chat: 'import-session' }, viewTitle: '3_session@6' },
   { id: 'compact', title: 'Compact Conversation', icon: 'fold', target: { chat: 'compact' }, viewTitle: '3_session@7' },
   { id: 'runCommand', title: 'Run Slash Command…', icon: 'terminal', target: { chat: 'run-command' } },
+  { id: 'reviewChanges', title: 'Review Changes', icon: 'diff-multiple', target: { chat: 'review-changes' }, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@1' }] },
+  { id: 'keepAllChanges', title: 'Keep All Changes', icon: 'check-all', target: { chat: 'keep-all' }, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@2' }] },
+  { id: 'undoAllChanges', title: 'Undo All Changes…', icon: 'discard', target: { chat: 'undo-all' }, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@3' }] },
+  { id: 'openFileChanges', title: 'Open Changes of File', icon: 'diff', target: { chat: 'open-file-changes' }, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@1' }] },
+  { id: 'keepFileChanges', title: 'Keep Changes of File', icon: 'check', target: { chat: 'keep-file' }, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@2' }] },
+  { id: 'undoFileChanges', title: 'Undo Changes of File', icon: 'discard', target: { chat: 'undo-file' }, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@3' }] },
+  {
+    id: 'keepChange',
+    title: 'Keep Change',
+    icon: 'check',
+    target: { chat: 'keep-change' },
+    menus: [
+      { menu: 'view/item/context', when: onRegion, group: 'inline@1' },
+      { menu: 'scm/change/title', when: inPeek, group: 'navigation@1' },
+    ],
+  },
+  {
+    id: 'undoChange',
+    title: 'Undo Change',
+    icon: 'discard',
+    target: { chat: 'undo-change' },
+    menus: [
+      { menu: 'view/item/context', when: onRegion, group: 'inline@2' },
+      { menu: 'scm/change/title', when: inPeek, group: 'navigation@2' },
+    ],
+  },
   {
     id: 'askAboutSelection',
     title: 'Ask Bosun About Selection',

@@ -12,6 +12,10 @@ export const keptNames = {
   /** `digest` null: there was no file. */
   before: ({ session, callId, digest }: { readonly session: string; readonly callId: string; readonly digest: string | null }, file: string) =>
     nameOf('before', [session, callId, digest ?? 'none'], file),
+  /** A file without the changes that wait for review. */
+  baseline: (session: string, path: string, file: string) => nameOf('baseline', [session, path], file),
+  /** A file as it was before a turn. */
+  turnStart: ({ session, turn }: { readonly session: string; readonly turn: number }, path: string, file: string) => nameOf('turn-start', [session, String(turn), path], file),
   asked: ({ session, callId }: { readonly session: string; readonly callId: string }, side: 'before' | 'after', file: string) => nameOf('asked', [session, callId, side], file),
   image: (session: string, digest: string, extension: string) => nameOf('image', [session, digest], `${digest.slice(0, 12)}.${extension}`),
 }

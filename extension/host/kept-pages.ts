@@ -45,6 +45,13 @@ export class KeptPages {
         return await this.#ofSession(session, async (shown) => this.#parts.artifacts.askedText(shown, second, { file, side: third === 'after' ? 'after' : 'before' }))
       case 'before':
         return third === 'none' ? '' : await this.#before(session, third)
+      case 'baseline':
+        return await this.#ofSession(session, async (shown) => (await this.#parts.chat.services.reviews.file(shown.session, second))?.baseline ?? '')
+      case 'turn-start':
+        return await this.#ofSession(session, async (shown) => {
+          const files = await this.#parts.chat.services.reviews.turnStart(shown.session, Number(second))
+          return files.find(({ path }) => path === third)?.before ?? ''
+        })
       case 'image':
         return await this.#image(session, second)
       default:

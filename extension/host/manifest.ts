@@ -10,6 +10,8 @@ export function manifestTexts(): Readonly<Record<string, string>> {
     'bosun.view.jobs': 'Jobs',
     'bosun.welcome.jobs': 'Commands that Bosun runs in the background, such as a server or a watching build, appear here while they run and after.',
     'bosun.welcome.jobs.untrusted': 'This folder is not trusted, so Bosun runs no commands in it, and no jobs.\n[Manage Workspace Trust](command:workbench.trust.manage)',
+    'bosun.view.changes': 'Changes',
+    'bosun.welcome.changes': 'What Bosun changes in files waits here for you to keep or undo. Nothing waits now.',
     'bosun.untrusted': 'In a folder that is not trusted Bosun only reads: no edits, no commands.',
     'bosun.virtual': 'In a folder that is not on this machine Bosun reads and edits files, but runs no commands there.',
     ...Object.fromEntries(commandSpecs.map(({ id, title }) => [titleKey(id), title])),
@@ -53,10 +55,12 @@ export function manifestParts(): JsonObject {
       views: {
         bosun: [
           { id: 'bosun.chat', type: 'webview', name: text('bosun.view.chat'), icon: 'media/bosun.svg', contextualTitle: 'Bosun' },
+          { id: 'bosun.changes', name: text('bosun.view.changes'), icon: 'media/bosun.svg', contextualTitle: 'Bosun', visibility: 'collapsed' },
           { id: 'bosun.jobs', name: text('bosun.view.jobs'), icon: 'media/bosun.svg', contextualTitle: 'Bosun', visibility: 'collapsed' },
         ],
       },
       viewsWelcome: [
+        { view: 'bosun.changes', contents: text('bosun.welcome.changes') },
         { view: 'bosun.jobs', contents: text('bosun.welcome.jobs'), when: 'isWorkspaceTrusted' },
         { view: 'bosun.jobs', contents: text('bosun.welcome.jobs.untrusted'), when: '!isWorkspaceTrusted' },
       ],

@@ -223,6 +223,9 @@ export class Transcript {
       case 'command/done':
         this.#commandDone(event.data)
         return
+      case 'fs/after-image':
+        if (event.data.lines !== undefined) this.#turn?.changed.addFound(event.data.path, event.data.lines)
+        return
       case 'cost/estimated':
         this.#metered(event)
         return

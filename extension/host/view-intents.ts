@@ -87,7 +87,13 @@ export class ViewIntents {
       case 'open-port':
         return await this.#rooms.jobs.openPort(message.jobId, message.port)
       case 'review-turn':
-        return await opened((at) => this.#rooms.artifacts.reviewTurn(at, message.turn, message.path))
+        return await opened((at) => this.#rooms.review.openTurn(at, message.turn, message.path))
+      case 'review': {
+        const target = 'callId' in message.what ? ({ kind: 'call', ...message.what } as const) : ({ kind: 'turn', ...message.what } as const)
+        return await (message.verb === 'keep' ? this.#rooms.review.keep(target) : this.#rooms.review.undo(target))
+      }
+      case 'restore-to':
+        return await this.#rooms.review.restoreTo(message.turn)
       case 'open-image':
         return await opened((at) => this.#rooms.artifacts.openImage(at, message.attachmentId))
       case 'need-image': {

@@ -54,6 +54,8 @@ const viewMessage: z.ZodType<ViewMessage> = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('need-image'), attachmentId: id }),
   z.strictObject({ type: z.literal('open-image'), attachmentId: id }),
   z.strictObject({ type: z.literal('review-turn'), turn: index, path: z.string().exactOptional() }),
+  z.strictObject({ type: z.literal('review'), verb: z.enum(['keep', 'undo']), what: z.union([z.strictObject({ callId: id }), z.strictObject({ turn: index })]) }),
+  z.strictObject({ type: z.literal('restore-to'), turn: index }),
   z.strictObject({ type: z.literal('copy'), text }),
   z.strictObject({ type: z.literal('session-new') }),
   z.strictObject({ type: z.literal('session-open'), id }),

@@ -101,6 +101,10 @@ export type ViewMessage =
   | { readonly type: 'open-image'; readonly attachmentId: string }
   /** The changes of a turn, of one file or of all: a native diff, or the multi-file one. */
   | { readonly type: 'review-turn'; readonly turn: number; readonly path?: string }
+  /** Keep the changes of a call or a turn, or take them back. */
+  | { readonly type: 'review'; readonly verb: 'keep' | 'undo'; readonly what: { readonly callId: string } | { readonly turn: number } }
+  /** Take back what was changed since this message of the person. The host asks first. */
+  | { readonly type: 'restore-to'; readonly turn: number }
   | { readonly type: 'copy'; readonly text: string }
   | { readonly type: 'session-new' }
   | { readonly type: 'session-open'; readonly id: string }

@@ -15,6 +15,8 @@ export interface ViewState {
   readonly notices: readonly NoticeView[]
   /** The page of rules over the chat; null while it is closed. */
   readonly rules: RulesPageView | null
+  /** What waits for the person; null without a session that can be written. */
+  readonly review: ReviewStateView | null
   /** Commands of the session on screen that run, and those that ran in the background. */
   readonly commands: readonly CommandView[]
   readonly isTrusted: boolean
@@ -40,6 +42,13 @@ export interface CommandView {
   /** It has ended and can run again. */
   readonly canRestart: boolean
   readonly ports: readonly { readonly port: number; readonly url: string }[]
+}
+
+export interface ReviewStateView {
+  /** Turns that changed files. */
+  readonly turns: readonly { readonly turn: number; readonly state: 'pending' | 'kept' | 'undone' }[]
+  /** Calls whose changes wait. */
+  readonly calls: readonly string[]
 }
 
 export interface RulesPageView {

@@ -1,5 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { BlobStore } from '../../extension/capabilities/blob-store.ts'
+import type { Capabilities } from '../../extension/compose.ts'
 import type { Agent } from '../../extension/core/session/agent.ts'
 import type { ReviewTarget, UndoTarget } from '../../extension/features/checkpoints/service.ts'
 import type {} from '../../extension/features/checkpoints/service.ts'
@@ -13,7 +15,12 @@ export interface CallSpec {
 
 /** The composed application with an agent that does what it is told, and the person at the same files. */
 export async function reviewRig(files: Readonly<Record<string, string | Uint8Array>> = {}) {
-  const whole = await wholeApplication({ settings: { 'model.provider': 'scripted', 'model.name': 'm1' } })
+  let blobs: BlobStore | undefined
+  const alter = (world: Capabilities) => {
+    blobs = world.blobs
+    return world
+  }
+  const whole = await wholeApplication({ settings: { 'model.provider': 'scripted', 'model.name': 'm1' }, alter })
   const adapter = createScriptedAdapter()
   let { ctx } = whole
   ctx.models.register(adapter)
@@ -30,6 +37,7 @@ export async function reviewRig(files: Readonly<Record<string, string | Uint8Arr
   }
   return {
     whole,
+    blobs: blobs!,
     adapter,
     at,
     get ctx() {

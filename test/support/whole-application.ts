@@ -6,6 +6,7 @@ import { compose, type Application, type Capabilities } from '../../extension/co
 import { createPolicyAttention } from '../../extension/platform/node/attention.ts'
 import { createBashSyntax } from '../../extension/platform/node/bash-syntax.ts'
 import { NodeBlobStore } from '../../extension/platform/node/blob-store.ts'
+import { createChangeWatch } from '../../extension/platform/node/change-watch.ts'
 import { createDirectRunner } from '../../extension/platform/node/direct-runner.ts'
 import { createDirectTerminals } from '../../extension/platform/node/direct-terminals.ts'
 import { createPictureScaler } from '../../extension/platform/node/picture-scaler.ts'
@@ -45,6 +46,7 @@ export async function wholeApplication(options: { readonly settings?: SettingVal
   const root = join(home, 'sessions')
   // The folder for temporary files is elsewhere, as it is for a person's workspace, and nothing of this machine's person is read.
   const machine = { ...(await createNodeMachine()), tempFolder: join(home, 'temp'), homeFolder: home, userFolder: join(home, '.bosun') }
+  const search = createRipgrepSearch({ processes })
   const world: Capabilities = {
     attention: createPolicyAttention({ choose: () => null, logger }),
     blobs: new NodeBlobStore({ root }),
@@ -60,7 +62,8 @@ export async function wholeApplication(options: { readonly settings?: SettingVal
     logger,
     machine,
     processes,
-    search: createRipgrepSearch({ processes }),
+    search,
+    changeWatch: createChangeWatch({ search }),
     secrets: memorySecrets(options.secrets),
     settings,
     shellSyntax: createBashSyntax(),

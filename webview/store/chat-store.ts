@@ -54,6 +54,7 @@ const emptyState: Omit<ViewState, 'transcript'> = {
   notices: [],
   rules: null,
   commands: [],
+  review: null,
   isTrusted: true,
 }
 

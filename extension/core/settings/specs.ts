@@ -869,6 +869,22 @@ export const settings = {
     expects: '"collapsed", "open" or "hidden"',
     schema: z.enum(['collapsed', 'open', 'hidden']),
   }),
+  uiDiffMode: setting<'editor' | 'chat'>({
+    key: 'ui.diffMode',
+    fallback: 'editor',
+    scope: 'application',
+    description: 'Where changes of the agent are marked for review: in the editor’s gutter with Keep and Undo over each of them, or in the chat and the Changes view only.',
+    expects: '"editor" or "chat"',
+    schema: z.enum(['editor', 'chat']),
+  }),
+  uiFollowAlong: setting({
+    key: 'ui.followAlong',
+    fallback: false,
+    scope: 'application',
+    description: 'Show each file that the agent changes as a preview, without taking the focus.',
+    expects: 'true or false',
+    schema: z.boolean(),
+  }),
   notificationsWhenHidden: setting<readonly ('approvals' | 'questions' | 'turnEnd')[]>({
     key: 'notifications.whenHidden',
     fallback: ['approvals', 'questions', 'turnEnd'],

@@ -9,7 +9,14 @@ export type UndoScope = 'hunk' | 'file' | 'call' | 'turn' | 'since' | 'all'
 declare module '../../core/log/event.ts' {
   interface EventMap {
     /** `ignorable`. A call changed a file. `before` is absent where nobody kept what stood there: it can be seen, not undone. */
-    'fs/after-image': { readonly callId: string; readonly path: string; readonly before?: Image; readonly after: Image }
+    'fs/after-image': {
+      readonly callId: string
+      readonly path: string
+      readonly before?: Image
+      readonly after: Image
+      /** Of what a command did, which no card of it shows. */
+      readonly lines?: { readonly added: number; readonly removed: number }
+    }
     /** `ignorable`. The person keeps changes of a file. */
     'review/kept': { readonly files: readonly SettledFile[] }
     /** `ignorable`. The person took changes back. */

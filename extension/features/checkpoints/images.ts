@@ -3,7 +3,7 @@ import type { BlobStore } from '../../capabilities/blob-store.ts'
 import { FileError, type FileSystem, type FileTarget, type FileVersion } from '../../capabilities/file-system.ts'
 import type { Session } from '../../core/session/session.ts'
 import type { Image } from './events.ts'
-import { joinLines, splitLines } from './line-merge.ts'
+import { joinLines, lineEdits, splitLines } from './line-merge.ts'
 
 /** Bytes of one file that is kept, compared and merged. */
 export const MAX_REVIEWED_BYTES = 10 * 1024 * 1024
@@ -92,6 +92,14 @@ export class Images {
 
   async keepBytes(session: Session, bytes: Uint8Array): Promise<Image> {
     return (await this.#needs.blobs.putBeforeImage(session.id, bytes)).digest
+  }
+
+  /** Lines that differ; none for what is no text. */
+  async counts(session: Session, path: string, before: Image, after: Image): Promise<{ readonly added: number; readonly removed: number }> {
+    const target = await this.#needs.files.resolve(path, '/')
+    const [old, now] = [await this.lines(session, target, before), await this.lines(session, target, after)]
+    const edits = old === null || now === null ? [] : lineEdits(old, now)
+    return { added: edits.reduce((sum, { lines }) => sum + lines.length, 0), removed: edits.reduce((sum, { from, to }) => sum + to - from, 0) }
   }
 
   async put(session: Session, lines: readonly string[]): Promise<Image> {

@@ -4,6 +4,12 @@ import type { BlobStore } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Machine } from '../../capabilities/machine.ts'
+import type { ChangeWatch } from '../../capabilities/change-watch.ts'
+import type { ProcessRunner } from '../../capabilities/process.ts'
+import type { ShellSyntax } from '../../capabilities/shell-syntax.ts'
+import { pathMatcher, styleOf } from '../../core/policy/paths.ts'
+import type {} from '../../core/policy/permissions.ts'
+import { RESERVED_TOOL_NAME } from '../../core/tools/definition.ts'
 import type { EventType } from '../../core/log/event.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
 import type {} from '../../core/log/event-types.ts'
@@ -11,19 +17,28 @@ import type {} from '../../core/loop/points.ts'
 import { createClockWatch } from '../../core/session/clock-watch.ts'
 import type { Session } from '../../core/session/session.ts'
 import type {} from '../../core/tools/service.ts'
+import { fileRisk } from './acting-commands.ts'
 import { checkpointEventTypes } from './events.ts'
+import { createGitFacts } from './git-facts.ts'
 import { Images } from './images.ts'
 import { reviewProjection } from './projection.ts'
 import { createRecorder } from './recorder.ts'
 import { createReviews, type UndoneFile } from './reviews.ts'
 import type {} from './service.ts'
+import { createShellChanges } from './shell-changes.ts'
 import { undoNotice } from './undo-notice.ts'
 
 export interface CheckpointsNeeds {
   readonly files: FileSystem
   readonly blobs: BlobStore
   readonly logger: Logger
-  readonly machine: Pick<Machine, 'randomId'>
+  readonly machine: Pick<Machine, 'randomId' | 'homeFolder' | 'platform'>
+  readonly processes: Pick<ProcessRunner, 'start'>
+  readonly shellSyntax: ShellSyntax
+  /** Absent: what commands change is not seen. */
+  readonly changeWatch: ChangeWatch | undefined
+  /** Whether a path looks like a secret, which is kept nowhere. Read at each call. */
+  readonly sensitivePaths: () => readonly string[]
   readonly clock: Pick<Clock, 'now' | 'monotonicMs' | 'schedule'>
   /** Read at each call. */
   readonly isEnabled: () => boolean
@@ -39,10 +54,11 @@ const DAY_MS = 86_400_000
 const MAX_IMAGES_BYTES = 2 * 1024 * 1024 * 1024
 
 /** Keeps what calls change, offers `reviews`, and tells the model what the person took back. Source: design 6.4. */
-export function checkpointsPlugin({ files, blobs, clock, logger, machine, isEnabled, maxAgeDays }: CheckpointsNeeds): Plugin {
+export function checkpointsPlugin(needs: CheckpointsNeeds): Plugin {
+  const { files, blobs, clock, logger, machine, isEnabled, maxAgeDays } = needs
   return {
     name: 'checkpoints',
-    inject: ['agents', 'eventTypes', 'projections', 'tools'],
+    inject: ['agents', 'eventTypes', 'permissions', 'projections', 'tools'],
     apply(ctx) {
       const images = new Images({ files, blobs })
       const recorder = createRecorder({ images, logger })
@@ -55,9 +71,25 @@ export function checkpointsPlugin({ files, blobs, clock, logger, machine, isEnab
         }),
       )
       ctx.provide('reviews', reviews)
-      ctx.on('tools/execute', (exec, next) => {
+      const shell = needs.changeWatch && createShellChanges({ watch: needs.changeWatch, git: createGitFacts(needs.processes), images, recorder, logger, isSecret: secretTest(needs), touched: (session) => reviews.of(session).files.map(({ path }) => path) })
+      ctx.on('tools/execute', async (exec, next) => {
         const session = exec.agent?.session
-        return session === undefined || !isEnabled() ? next() : recorder.around({ session, callId: exec.callId }, next)
+        if (session === undefined || !isEnabled()) return await next()
+        const run = () => recorder.around({ session, callId: exec.callId }, next)
+        // What a program calls is looked at with each of its calls.
+        const effect = shell === undefined || exec.name === RESERVED_TOOL_NAME ? null : ctx.permissions.effectOf(exec.name, exec.arguments, exec.agent?.scope)
+        const risk = effect === null ? null : await fileRisk(effect, { shellSyntax: needs.shellSyntax, homeFolder: machine.homeFolder })
+        if (shell === undefined || risk === null) return await run()
+        return await shell.around({ session, callId: exec.callId, turn: turns.get(session) ?? 0, ...risk, signal: exec.signal }, run)
+      })
+      const turns = new WeakMap<Session, number>()
+      ctx.on('session/event', (session, event) => {
+        if (event.type === 'turn/start') turns.set(session, event.data.turn)
+      })
+      ctx.on('session/disposed', (session) => shell?.forget(session))
+      ctx.effect(() => needs.changeWatch?.dispose())
+      ctx.on('agent/session-start', (agent, source) => {
+        if (source === 'resume' && isEnabled()) void recorder.mend(agent.session)
       })
       ctx.on('agent/disposing', (agent) => recorder.settled(agent.session))
 
@@ -90,6 +122,16 @@ export function checkpointsPlugin({ files, blobs, clock, logger, machine, isEnab
       }
       const told = new Map<string, readonly UndoneFile[]>()
     },
+  }
+
+  /** A pattern list that changes is taken over with the next path. */
+  function secretTest({ sensitivePaths }: Pick<CheckpointsNeeds, 'sensitivePaths'>): (path: string) => boolean {
+    let known: { readonly patterns: readonly string[]; readonly match: (path: string) => string | null } | undefined
+    return (path) => {
+      const patterns = sensitivePaths()
+      if (known?.patterns !== patterns) known = { patterns, match: pathMatcher(patterns, styleOf(machine)) }
+      return known.match(path) !== null
+    }
   }
 
   async function prune(): Promise<void> {

@@ -15,8 +15,10 @@ export interface Touched {
 export interface Recorder {
   /** Run a call, and log what it changed. Its images are kept behind the step: the file itself holds them until then. */
   around(exec: Pick<Execution, 'callId'> & { readonly session: Session }, next: () => Promise<ToolResult>): Promise<ToolResult>
-  /** Log changes that were found by other means. */
-  note(session: Session, callId: string, touched: readonly Touched[]): Promise<void>
+  /** Log changes. `isFound`: no card of a tool shows them, so their lines are counted. */
+  note(session: Session, callId: string, touched: readonly Touched[], options?: { readonly isFound: boolean }): Promise<void>
+  /** After a crash: what the calls of the turn that it cut off changed, and the log does not tell. Never rejects. */
+  mend(session: Session): Promise<void>
   /** Waits until what calls changed so far is in the log. */
   settled(session: Session): Promise<void>
 }
@@ -30,22 +32,27 @@ export function createRecorder({ images, logger }: { readonly images: Images; re
     const turn = previous.then(work).catch((error: unknown) => {
       logger.warn('A change could not be put up for review.', { session: session.id, error: String(error) })
     })
-    pending.set(session.id, turn)
-    void turn.then(() => {
-      if (pending.get(session.id) === turn) pending.delete(session.id)
+    const done = turn.then(() => {
+      if (pending.get(session.id) === done) pending.delete(session.id)
     })
+    pending.set(session.id, done)
   }
 
-  async function note(session: Session, callId: string, touched: readonly Touched[]): Promise<void> {
+  async function note(session: Session, callId: string, touched: readonly Touched[], { isFound } = { isFound: false }): Promise<void> {
     for (const { path, before } of touched) {
       // At once, before anything else can change it.
       const read = await images.readBytes(path)
       behind(session, async () => {
         const after = read === null ? null : await images.keepBytes(session, read)
         if (after === before || session.access !== 'write') return
-        session.append({ type: 'fs/after-image', data: { callId, path, ...(before !== undefined && { before }), after }, ignorable: true })
+        const lines = isFound ? await images.counts(session, path, before ?? null, after) : undefined
+        session.append({ type: 'fs/after-image', data: { callId, path, ...(before !== undefined && { before }), after, ...(lines && { lines }) }, ignorable: true })
       })
     }
+  }
+
+  async function settled(session: Session): Promise<void> {
+    for (let work = pending.get(session.id); work !== undefined; work = pending.get(session.id)) await work
   }
 
   return {
@@ -64,9 +71,15 @@ export function createRecorder({ images, logger }: { readonly images: Images; re
       }
       return result
     },
-    settled: async (session) => {
-      await pending.get(session.id)
+    async mend(session) {
+      const found = untold(session)
+      if (found.size === 0) return
+      behind(session, async () => {
+        for (const [callId, touched] of found) await note(session, callId, touched)
+      })
+      await settled(session)
     },
+    settled,
   }
 }
 
@@ -77,4 +90,23 @@ function touchedBy(session: Session, from: number, callId: string): readonly Tou
     if (event.type === 'fs/before-image' && event.data.callId === callId && !first.has(event.data.path)) first.set(event.data.path, event.data.digest)
   }
   return [...first].map(([path, before]) => ({ path, before }))
+}
+
+/** Files that calls of a turn kept, and maybe changed, before a crash ended it. */
+function untold(session: Session): ReadonlyMap<string, readonly Touched[]> {
+  const events = session.milestones()
+  const start = events.findLastIndex(({ type }) => type === 'turn/start')
+  const turn = start < 0 ? [] : events.slice(start)
+  const isCutOff = turn.some((event) => event.type === 'turn/end' && event.data.reason.kind === 'interrupted')
+  const found = new Map<string, Touched[]>()
+  for (const event of isCutOff ? turn : []) {
+    if (event.type === 'fs/before-image') {
+      const { callId, path, digest } = event.data
+      if (found.get(callId)?.some((one) => one.path === path) !== true) found.set(callId, [...(found.get(callId) ?? []), { path, before: digest }])
+    } else if (event.type === 'fs/after-image') {
+      const { callId, path } = event.data
+      found.set(callId, (found.get(callId) ?? []).filter((one) => one.path !== path))
+    }
+  }
+  return found
 }

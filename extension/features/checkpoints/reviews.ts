@@ -123,6 +123,22 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
         return { ...outcome, paths: told.map(({ path }) => path) }
       }),
 
+    async turnStart(session, turn) {
+      await settled(session)
+      const found = [...stepsSince(session, turn)].flatMap(([path, steps]) => {
+        const first = steps.find((step) => step.turn === turn)
+        return first?.before === undefined ? [] : [{ path, before: first.before }]
+      })
+      const texts = await Promise.all(
+        found.map(async ({ path, before }) => {
+          const { target } = await images.look(session, path)
+          const lines = await images.lines(session, target, before)
+          return lines === null ? [] : [{ path, before: before === null ? null : joinLines(lines) }]
+        }),
+      )
+      return texts.flat()
+    },
+
     keep: (session, target) =>
       inTurn(session, async () => {
         const done: SettledFile[] = []

@@ -1,4 +1,5 @@
 import type { Undo } from '../../base/undo.ts'
+import type { RegionPlace } from '../../capabilities/review-surface.ts'
 import type { Session } from '../../core/session/session.ts'
 import type { ReviewView } from './projection.ts'
 
@@ -13,13 +14,7 @@ export type ReviewTarget =
 /** Undone can be more: every change of a turn and of all after it, also what was kept. */
 export type UndoTarget = ReviewTarget | { readonly kind: 'since'; readonly turn: number }
 
-/** Lines are 0-based and exclusive. */
-export interface HunkPlace {
-  readonly baseFrom: number
-  readonly baseTo: number
-  readonly from: number
-  readonly to: number
-}
+export type HunkPlace = RegionPlace
 
 export interface ReviewHunk extends HunkPlace {
   readonly removed: readonly string[]
@@ -71,6 +66,8 @@ export interface Reviews {
   /** Which files an undo would change, and where it meets what the person typed. */
   plan(session: Session, target: UndoTarget): Promise<UndoPlan>
   undo(session: Session, target: UndoTarget, options?: { readonly overConflicts?: boolean }): Promise<ReviewOutcome>
+  /** Each file that a turn changed, as it was before it; null: there was none. Also what was settled. */
+  turnStart(session: Session, turn: number): Promise<readonly { readonly path: string; readonly before: string | null }[]>
   keep(session: Session, target: ReviewTarget): Promise<ReviewOutcome>
   /** What waits in a session changed. */
   onDidChange(listener: (sessionId: string) => void): Undo

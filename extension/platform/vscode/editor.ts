@@ -52,15 +52,16 @@ export class VscodeEditor implements Editor {
   }
 
   async openDiff({ title, path, before, after }: Parameters<Editor['openDiff']>[0]): Promise<void> {
-    await vscode.commands.executeCommand('vscode.diff', this.#keep(before), await this.#after(path, after), title, { preview: true })
+    await vscode.commands.executeCommand('vscode.diff', this.#keep(before), (await this.#after(path, after)) ?? this.#keep({ name: `gone/${path}`, text: '' }), title, { preview: true })
   }
 
   async openDiffs({ title, files }: Parameters<Editor['openDiffs']>[0]): Promise<void> {
     const resources = await Promise.all(
       files.map(async ({ path, before, after }) => {
         const now = await this.#after(path, after)
+        const like = now ?? uriOf(await this.#parts.files.resolve(path, '/'))
         // Named by the file, also where both sides are texts that are kept.
-        return [after === undefined ? now : uriOf(await this.#parts.files.resolve(path, '/')), this.#keep(before), now] as const
+        return [like, before === null ? undefined : after === undefined ? this.#parts.kept.keep(before.name, before.text, { like }) : this.#keep(before), now] as const
       }),
     )
     await vscode.commands.executeCommand('vscode.changes', title, resources)
@@ -185,18 +186,18 @@ export class VscodeEditor implements Editor {
   }
 
   #keep({ name, text, side }: VirtualText): vscode.Uri {
-    return this.#parts.kept.keep(name, text, side)
+    return this.#parts.kept.keep(name, text, side === undefined ? {} : { side })
   }
 
-  /** The file as it is now; one that is gone shows as empty. */
-  async #after(path: string, after: VirtualText | undefined): Promise<vscode.Uri> {
+  /** The file as it is now; nothing where it is gone. */
+  async #after(path: string, after: VirtualText | undefined): Promise<vscode.Uri | undefined> {
     if (after !== undefined) return this.#keep(after)
     const target = await this.#parts.files.resolve(path, '/')
-    return target.exists ? uriOf(target) : this.#keep({ name: `gone/${path}`, text: '' })
+    return target.exists ? uriOf(target) : undefined
   }
 }
 
-const uriOf = ({ path }: FileTarget) => (/^[a-z][\w+.-]+:\/\//i.test(path) ? vscode.Uri.parse(path, true) : vscode.Uri.file(path))
+const uriOf = ({ path }: Pick<FileTarget, 'path'>) => (/^[a-z][\w+.-]+:\/\//i.test(path) ? vscode.Uri.parse(path, true) : vscode.Uri.file(path))
 
 function pickItem({ id, label, description, detail, isSeparator }: PickItem): vscode.QuickPickItem & { readonly id: string } {
   return {

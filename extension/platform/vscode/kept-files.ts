@@ -32,10 +32,12 @@ export class KeptFiles implements vscode.FileSystemProvider {
 
   /**
    * Keep the content under its name and give its address. The same name with other content updates its editors. `side` tells apart
-   * contents of one name that stand beside each other: a diff shows two names as a file that was renamed.
+   * contents of one name that stand beside each other: a diff shows two names as a file that was renamed. With `like` the editor shows
+   * it under the path of that file, as another state of it.
    */
-  keep(name: string, content: string | Uint8Array, side = ''): vscode.Uri {
-    const uri = vscode.Uri.from({ scheme: this.#scheme, authority: side, path: `/${name.replaceAll(/[?#\\]/g, '_')}` })
+  keep(name: string, content: string | Uint8Array, { side = '', like }: { readonly side?: string; readonly like?: vscode.Uri } = {}): vscode.Uri {
+    const path = `/${name.replaceAll(/[?#\\]/g, '_')}`
+    const uri = vscode.Uri.from(like === undefined ? { scheme: this.#scheme, authority: side, path } : { scheme: this.#scheme, path: like.path, query: path })
     const known = this.#contents.get(keyOf(uri))
     const { bytes } = this.#put(keyOf(uri), content)
     if (known !== undefined && Buffer.compare(known.bytes, bytes) !== 0) this.#changes.fire([{ type: vscode.FileChangeType.Changed, uri }])
@@ -102,7 +104,7 @@ export class KeptFiles implements vscode.FileSystemProvider {
 
   async #draw(uri: vscode.Uri): Promise<Kept> {
     try {
-      const content = await this.#redraw(uri.path.slice(1))
+      const content = await this.#redraw((uri.query === '' ? uri.path : uri.query).slice(1))
       // Opened anew in the meantime: that is newer.
       return this.#contents.get(keyOf(uri)) ?? this.#put(keyOf(uri), content)
     } catch (error) {
@@ -111,7 +113,8 @@ export class KeptFiles implements vscode.FileSystemProvider {
   }
 }
 
-const keyOf = ({ authority, path }: vscode.Uri) => `${authority}${path}`
+/** What is shown under the path of a file has its own in the query. */
+const keyOf = ({ authority, path, query }: vscode.Uri) => (query === '' ? `${authority}${path}` : query)
 
 interface Kept {
   readonly bytes: Uint8Array

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { reviewRig, type ReviewRig } from '../../support/review-rig.ts'
 
@@ -29,6 +32,19 @@ describe('what waits', () => {
     expect([r.waiting(), r.turns(), await r.file('a')]).toEqual(before)
     await r.undo({ kind: 'turn', turn: 1 })
     expect(await r.text('a')).toBe(ten)
+  })
+
+  it('what a call had changed when the window was killed, too', async () => {
+    const r = await start({ a: ten })
+    await r.turn(...r.edit('a', 'two', 'TWO'))
+    await r.keep({ kind: 'all' })
+    const { digest } = await r.blobs.putBeforeImage(r.session.id, await readFile(r.at('a')))
+    r.session.append({ type: 'turn/start', data: { turn: 2 } })
+    r.session.append({ type: 'fs/before-image', data: { callId: 'cut', path: r.at('a'), digest }, ignorable: true })
+    await r.put('a', ten.replace('two', 'TWO').replace('nine', 'NINE'))
+    await r.reload()
+    await r.plan({ kind: 'all' })
+    expect((await r.file('a'))!.hunks.map(({ added }) => added)).toEqual([['NINE\n']])
   })
 
   it('what the person typed is no change of the agent', async () => {
@@ -213,5 +229,99 @@ describe('undoing', () => {
     const undone = r.session.milestones().find(({ type }) => type === 'review/undone')
     const [file] = undone?.type === 'review/undone' ? undone.data.files : []
     expect(file).toMatchObject({ path: r.at('a'), isWhole: true, before: expect.stringMatching(/^[0-9a-f]{64}$/), after: expect.stringMatching(/^[0-9a-f]{64}$/) })
+  })
+})
+
+describe('what shell commands change', () => {
+  const git = async (r: ReviewRig, ...lines: readonly string[]) => {
+    for (const line of lines) await promisify(execFile)('git', ['-c', 'user.name=t', '-c', 'user.email=t@t.test', ...line.split(' ')], { cwd: r.whole.folder })
+  }
+  /** A repository with two committed files, one of them changed since, and one that git does not know. */
+  const repository = async () => {
+    const r = await start({ a: ten, b: ten, 'secret.pem': 'key\n' })
+    await git(r, 'init -q', 'add a b', 'commit -qm first')
+    await r.put('b', ten.replace('two', 'two, not committed'))
+    await r.put('c', 'unknown to git\n')
+    return r
+  }
+
+  it('in a repository: committed, changed since, unknown, new and gone files', async () => {
+    const r = await repository()
+    await r.turn(r.bash("sed -i s/one/ONE/ a b c && sed -i s/unknown/UNKNOWN/ c && mkdir -p sub && echo new > sub/d"))
+    expect(r.waiting().toSorted()).toEqual(['a', 'b', 'c', 'sub/d'])
+    expect((await r.file('b'))!.hunks).toMatchObject([{ removed: ['one\n'], added: ['ONE\n'] }])
+    r.ctx.on('approval/request', () => Promise.resolve({ outcome: 'allowed-once' }))
+    await r.turn(r.bash('rm a sub/d'))
+    expect((await r.file('a'))!.now).toBeNull()
+    await r.undo({ kind: 'all' })
+    expect([await r.text('a'), await r.text('b'), await r.text('c'), await r.text('sub/d')]).toEqual([ten, ten.replace('two', 'two, not committed'), 'unknown to git\n', null])
+  })
+
+  it('leaves the repository as it is: no commit, no index, no stash of ours', async () => {
+    const r = await repository()
+    const state = async () => await Promise.all(['.git/HEAD', '.git/index'].map(async (path) => (await readFile(r.at(path))).toString('base64')))
+    const before = await state()
+    await r.turn(r.bash('sed -i s/one/ONE/ a b'))
+    await r.undo({ kind: 'turn', turn: 1 })
+    expect(await state()).toEqual(before)
+  })
+
+  it.each([
+    ['git reset --hard', 'b', ten.replace('two', 'two, not committed')],
+    ['git checkout -- .', 'b', ten.replace('two', 'two, not committed')],
+    ['git clean -fd', 'c', 'unknown to git\n'],
+    ['rm -rf a b c', 'c', 'unknown to git\n'],
+    ['rm -rf a b c', 'a', ten],
+  ])('%s: %s can be taken back', async (command, path, text) => {
+    const r = await repository()
+    await r.turn(r.bash(command))
+    // Full access asks for what throws work away: nobody answers here, so nothing happens.
+    expect(await r.text(path)).toBe(text)
+    r.ctx.on('approval/request', () => Promise.resolve({ outcome: 'allowed-once' }))
+    await r.turn(r.bash(command))
+    expect(await r.text(path)).not.toBe(text)
+    await r.undo({ kind: 'turn', turn: 2 })
+    expect(await r.text(path)).toBe(text)
+  })
+
+  it('without a repository, too', async () => {
+    const r = await start({ a: ten })
+    await r.turn(r.bash('sed -i s/one/ONE/ a && echo x > b'))
+    expect(r.waiting().toSorted()).toEqual(['a', 'b'])
+    await r.undo({ kind: 'turn', turn: 1 })
+    expect([await r.text('a'), await r.text('b')]).toEqual([ten, null])
+  })
+
+  it('what the person changes between two commands is theirs', async () => {
+    const r = await repository()
+    await r.turn(r.bash('sed -i s/one/ONE/ a'))
+    await r.put('a', (await r.text('a'))!.replace('six', 'six, mine'))
+    await r.turn(r.bash('sed -i s/nine/NINE/ a'))
+    await r.undo({ kind: 'all' })
+    expect(await r.text('a')).toBe(ten.replace('six', 'six, mine'))
+  })
+
+  it('a command that only reads looks at nothing', async () => {
+    const r = await repository()
+    await r.turn(r.bash('cat a && git status --short'))
+    expect(r.session.milestones().filter(({ type }) => type.startsWith('fs/'))).toEqual([])
+  })
+
+  it('what git moves when another commit is checked out is its own', async () => {
+    const r = await repository()
+    await git(r, 'stash -q', 'checkout -q -b other')
+    await r.put('a', 'other\n')
+    await git(r, 'commit -qam other', 'checkout -q -')
+    await r.turn(r.bash('git checkout -q other'))
+    expect([await r.text('a'), r.waiting()]).toEqual(['other\n', []])
+    await r.turn(r.bash('sed -i s/other/OTHER/ a'))
+    expect(r.waiting()).toEqual(['a'])
+  })
+
+  it('ignored files do not wait', async () => {
+    const r = await repository()
+    await r.put('.gitignore', 'out/\n*.log\n')
+    await r.turn(r.bash('mkdir -p out && echo x > out/x && echo x > y.log && echo x > z'))
+    expect(r.waiting()).toEqual(['z'])
   })
 })

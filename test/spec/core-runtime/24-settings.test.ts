@@ -166,6 +166,8 @@ describe('24.2 the settings', () => {
     ['titles.enabled', true, 'machine'],
     ['titles.model', null, 'machine'],
     ['ui.showReasoning', 'collapsed', 'application'],
+    ['ui.diffMode', 'editor', 'application'],
+    ['ui.followAlong', false, 'application'],
     ['notifications.whenHidden', ['approvals', 'questions', 'turnEnd'], 'application'],
   ]
   it.each(rows)('%s is %j by default, of the scope %s', (key, fallback, scope) => expect([of(key).fallback, of(key).scope]).toEqual([fallback, scope]))

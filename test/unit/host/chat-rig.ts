@@ -13,6 +13,7 @@ import type { ApprovalAnswer, ApprovalRequest } from '../../../extension/core/po
 import type { SessionSummary } from '../../../extension/core/session/session.ts'
 import { createJobs } from '../../../extension/features/jobs/jobs.ts'
 import { createSettings } from '../../../extension/core/settings/service.ts'
+import type { Reviews } from '../../../extension/features/checkpoints/service.ts'
 import type { Answer, PendingQuestions } from '../../../extension/features/questions/service.ts'
 import { ChatController } from '../../../extension/host/chat-controller.ts'
 import { pathReference } from '../../../extension/features/references/parse-references.ts'
@@ -24,6 +25,7 @@ import { createFakeAgent, type FakeAgent } from '../../support/fake-agent.ts'
 import { createFakeAttention } from '../../support/fake-attention.ts'
 import { createFakeEditor } from '../../support/fake-editor.ts'
 import { createFakeMarks, createFakeTerminalViews, createFakeTree } from '../../support/fake-job-views.ts'
+import { createFakeReviewSurface } from '../../support/fake-review-surface.ts'
 import { createFakeMachine } from '../../support/fake-machine.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { createMemoryBlobStore } from '../../support/memory-blob-store.ts'
@@ -54,6 +56,8 @@ export interface RigOptions {
   readonly stored?: Readonly<Record<string, readonly EventDraft[]>>
   /** Presets whose sessions begin with reading alone. */
   readonly readingPresets?: readonly string[]
+  /** In the place of a session in which nothing waits. */
+  readonly reviews?: Partial<Reviews>
   /** How every tool draws its calls; absent: as their arguments. */
   readonly presentCall?: (args: never) => ToolCallView
   readonly languageServers?: readonly LanguageServerReport[]
@@ -315,12 +319,20 @@ export async function chatRig(options: RigOptions = {}) {
       },
     },
     jobs,
+    reviews: {
+      of: () => ({ files: [], turns: [] }),
+      file: async () => null,
+      turnStart: async () => [],
+      onDidChange: () => () => {},
+      ...options.reviews,
+    },
     settings,
     get: () => ({ takeBack: async () => options.lentTerminals ?? 0 }),
     tools: { get: () => options.presentCall && { presentCall: options.presentCall } },
     web: { keys: () => [{ name: 'exa', title: 'Exa', keyName: 'EXA_API_KEY' }] },
   } as unknown as ChatServices
 
+  const surface = createFakeReviewSurface()
   const controller = new ChatController({
     services,
     capabilities: {
@@ -339,6 +351,7 @@ export async function chatRig(options: RigOptions = {}) {
       machine: createFakeMachine(),
       memento,
       problemMarks,
+      reviewSurface: surface,
       secrets,
       settings: source,
       terminalViews,
@@ -384,6 +397,7 @@ export async function chatRig(options: RigOptions = {}) {
 
   return {
     controller,
+    surface,
     editor,
     attention,
     jobs,

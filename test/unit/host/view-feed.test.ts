@@ -21,6 +21,7 @@ const side: SideState = {
   notices: [],
   rules: null,
   commands: [],
+  review: null,
   isTrusted: true,
 }
 

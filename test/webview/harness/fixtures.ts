@@ -60,6 +60,7 @@ export const baseState: ViewState = {
   notices: [],
   rules: null,
   commands: [],
+  review: null,
   isTrusted: true,
 }
 

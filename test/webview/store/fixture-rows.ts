@@ -43,6 +43,7 @@ export const viewState = (rows: readonly Row[], more: Partial<ViewState> = {}, w
   notices: [],
   rules: null,
   commands: [],
+  review: null,
   isTrusted: true,
   ...more,
 })

@@ -11,8 +11,9 @@ const HEADING_CHARS = 80
 
 /** The person's words in a quiet box, with what can be done with them on hover or focus. */
 export function PromptRowView({ entry }: { readonly entry: RowEntry }) {
-  const { actions } = useApp()
+  const { actions, store } = useApp()
   const row = entry.row.value as PromptRow
+  const hasChangesSince = store.state.review.value?.turns.some(({ turn, state }) => turn >= row.turn && state !== 'undone') === true
   const heading = t('You: {0}', firstLine(row.text, HEADING_CHARS))
   return (
     <article class="prompt" aria-label={heading}>
@@ -29,6 +30,7 @@ export function PromptRowView({ entry }: { readonly entry: RowEntry }) {
         <div class="prompt-actions">
           <CopyButton text={() => row.text} label={t('Copy')} />
           <IconButton icon="edit" label={t('Change and ask again, in a copy of this session')} onPress={() => actions.askAgain(row.id)} />
+          {hasChangesSince && <IconButton icon="history" label={t('Restore files to before this message')} onPress={() => actions.restoreTo(row.turn)} />}
           <IconButton icon="repo-forked" label={t('Fork from here')} onPress={() => actions.forkSession(row.id)} />
         </div>
       </div>

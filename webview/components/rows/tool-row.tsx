@@ -75,10 +75,19 @@ export function ToolRowView({ entry }: { readonly entry: RowEntry }) {
 
 /** The editor's own view of what the call did, one click away. */
 function LineActions({ row, command, isOpen }: { readonly row: ToolRow; readonly command: CommandView | undefined; readonly isOpen: boolean }) {
-  const { actions } = useApp()
+  const { actions, store } = useApp()
   // An open card has them under its output.
   if (command !== undefined) return isOpen ? null : <CommandButtons command={command} />
-  if (row.result?.card === 'diff') return <IconButton icon="diff" label={t('Open diff')} onPress={() => actions.openDiff(row.callId)} />
+  if (row.result?.card === 'diff') {
+    const isWaiting = store.state.review.value?.calls.includes(row.callId) === true
+    return (
+      <>
+        {isWaiting && <IconButton icon="check" label={t('Keep')} onPress={() => actions.keepCall(row.callId)} />}
+        {isWaiting && <IconButton icon="discard" label={t('Undo')} onPress={() => actions.undoCall(row.callId)} />}
+        <IconButton icon="diff" label={t('Open diff')} onPress={() => actions.openDiff(row.callId)} />
+      </>
+    )
+  }
   if (row.result?.card === 'terminal') return <IconButton icon="link-external" label={t('Open output')} onPress={() => actions.openOutput(row.callId)} />
   return null
 }

@@ -72,22 +72,38 @@ function NextStep({ row }: { readonly row: TurnEndRow }) {
 }
 
 function ChangedFiles({ row }: { readonly row: TurnEndRow }) {
-  const { actions } = useApp()
+  const { actions, store } = useApp()
   const shown = row.changedFiles.slice(0, FILES_SHOWN)
+  const cwd = store.state.session.value?.cwd ?? ''
+  const state = store.state.review.value?.turns.find(({ turn }) => turn === row.turn)?.state
   return (
     <div class="changed">
       <div class="changed-head">
         <span>{plural(row.changedFiles.length, '{0} file changed', '{0} files changed')}</span>
-        <button type="button" class="link" onClick={() => actions.reviewTurn(row.turn)}>
-          {t('Review')}
-        </button>
+        <span class="changed-actions">
+          <button type="button" class="link" onClick={() => actions.reviewTurn(row.turn)}>
+            {t('Review')}
+          </button>
+          {state === 'pending' && (
+            <>
+              <button type="button" class="link" onClick={() => actions.keepTurn(row.turn)}>
+                {t('Keep')}
+              </button>
+              <button type="button" class="link" onClick={() => actions.undoTurn(row.turn)}>
+                {t('Undo turn')}
+              </button>
+            </>
+          )}
+          {state === 'kept' && <span class="changed-state">{t('Kept')}</span>}
+          {state === 'undone' && <span class="changed-state">{t('Undone')}</span>}
+        </span>
       </div>
       <ul>
         {shown.map(({ path, added, removed }) => (
           <li key={path}>
-            <FileLink location={{ path }} text={path} onOpen={() => actions.reviewTurn(row.turn, path)} />
-            <span class="outcome outcome-added">+{formatNumber(added)}</span>
-            <span class="outcome outcome-removed">−{formatNumber(removed)}</span>
+            <FileLink location={{ path }} text={shortPath(path, cwd)} onOpen={() => actions.reviewTurn(row.turn, path)} />
+            {added > 0 && <span class="outcome outcome-added">+{formatNumber(added)}</span>}
+            {removed > 0 && <span class="outcome outcome-removed">−{formatNumber(removed)}</span>}
           </li>
         ))}
       </ul>
@@ -95,6 +111,9 @@ function ChangedFiles({ row }: { readonly row: TurnEndRow }) {
     </div>
   )
 }
+
+/** As tools spell it. */
+const shortPath = (path: string, cwd: string) => (cwd !== '' && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path)
 
 function TurnFoot({ row }: { readonly row: TurnEndRow }) {
   const { actions, ui, store } = useApp()

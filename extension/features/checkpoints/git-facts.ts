@@ -1,0 +1,108 @@
+import { ProcessError, type ProcessRunner } from '../../capabilities/process.ts'
+
+/** Bytes that git may say before it is stopped. */
+const MAX_SAID_BYTES = 64 * 1024 * 1024
+const WITHOUT_SIDE_EFFECTS = ['-c', 'core.quotePath=false', '-c', 'core.fsmonitor=false']
+
+export interface GitFacts {
+  /** Top folder of the repository that holds `folder`, or null. */
+  rootOf(folder: string, signal: AbortSignal): Promise<string | null>
+  /** The commit that is checked out; null before the first. */
+  head(root: string, signal: AbortSignal): Promise<string | null>
+  /** Files below `folder` whose content no commit holds: changed, staged, and unknown to git but not ignored. Absolute. */
+  uncommitted(root: string, folder: string, signal: AbortSignal): Promise<readonly string[]>
+  /** Contents in a commit. Absent where it does not hold the path. */
+  contents(root: string, commit: string, paths: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>
+  /** Which of the paths git ignores. */
+  ignored(root: string, paths: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>
+}
+
+/** What git knows, asked without ever changing a thing: no lock, no index, no program that a repository names. */
+export function createGitFacts(processes: Pick<ProcessRunner, 'start'>): GitFacts {
+  const git = (cwd: string, args: readonly string[], signal: AbortSignal, stdin?: string) => runGit(processes, { cwd, args, signal, ...(stdin !== undefined && { stdin }) })
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+  return {
+    async rootOf(folder, signal) {
+      const said = await git(folder, ['rev-parse', '--show-toplevel'], signal)
+      return said.exitCode === 0 ? text(said.bytes).trim() : null
+    },
+    async head(root, signal) {
+      const said = await git(root, ['rev-parse', '--verify', '--quiet', 'HEAD'], signal)
+      return said.exitCode === 0 ? text(said.bytes).trim() : null
+    },
+    async uncommitted(root, folder, signal) {
+      const said = await git(root, ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', '--', folder], signal)
+      if (said.exitCode !== 0) throw new Error(`git status ended with ${said.exitCode}.`)
+      return text(said.bytes).split('\0').filter((line) => line.length > 3).map((line) => `${root}/${line.slice(3)}`)
+    },
+    async contents(root, commit, paths, signal) {
+      const relative = paths.filter((path) => path.startsWith(`${root}/`) && !path.includes('\n'))
+      const said = await git(root, ['cat-file', '--batch'], signal, relative.map((path) => `${commit}:${path.slice(root.length + 1)}\n`).join(''))
+      return said.exitCode === 0 ? batchContents(said.bytes, relative) : new Map()
+    },
+    async ignored(root, paths, signal) {
+      const said = await git(root, ['check-ignore', '-z', '--stdin'], signal, paths.map((path) => `${path}\0`).join(''))
+      return new Set(text(said.bytes).split('\0').filter((path) => path !== ''))
+    },
+  }
+}
+
+/** Source: git-cat-file, "BATCH OUTPUT": a line `<hash> <type> <size>`, the content, a line end; or `<name> missing`. */
+function batchContents(bytes: Uint8Array, paths: readonly string[]): ReadonlyMap<string, Uint8Array> {
+  const found = new Map<string, Uint8Array>()
+  let at = 0
+  for (const path of paths) {
+    const end = bytes.indexOf(10, at)
+    if (end < 0) break
+    const line = new TextDecoder().decode(bytes.subarray(at, end))
+    at = end + 1
+    if (line.endsWith(' missing')) continue
+    const [, type, size] = line.split(' ')
+    if (type !== 'blob' || size === undefined || !/^\d+$/.test(size)) {
+      if (size !== undefined && /^\d+$/.test(size)) at += Number(size) + 1
+      continue
+    }
+    found.set(path, bytes.slice(at, at + Number(size)))
+    at += Number(size) + 1
+  }
+  return found
+}
+
+async function runGit(
+  processes: Pick<ProcessRunner, 'start'>,
+  { cwd, args, stdin, signal }: { readonly cwd: string; readonly args: readonly string[]; readonly stdin?: string; readonly signal: AbortSignal },
+): Promise<{ readonly exitCode: number | null; readonly bytes: Uint8Array }> {
+  const enough = new AbortController()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    const running = await processes.start({
+      command: 'git',
+      args: [...WITHOUT_SIDE_EFFECTS, ...args],
+      cwd,
+      env: { GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', GIT_EXTERNAL_DIFF: null, GIT_PAGER: 'cat' },
+      ...(stdin !== undefined && { stdin }),
+      onOutput(stream, chunk) {
+        if (stream === 'stderr' || enough.signal.aborted) return
+        chunks.push(chunk.slice())
+        size += chunk.length
+        if (size > MAX_SAID_BYTES) enough.abort()
+      },
+      signal: AbortSignal.any([signal, enough.signal]),
+      graceMs: 500,
+    })
+    const { exitCode } = await running.exit
+    signal.throwIfAborted()
+    const bytes = new Uint8Array(size)
+    let at = 0
+    for (const chunk of chunks) {
+      bytes.set(chunk, at)
+      at += chunk.length
+    }
+    return { exitCode: enough.signal.aborted ? null : exitCode, bytes }
+  } catch (error) {
+    // Without git there is nothing that it knows.
+    if (error instanceof ProcessError && error.code === 'SPAWN_FAILED') return { exitCode: null, bytes: new Uint8Array() }
+    throw error
+  }
+}

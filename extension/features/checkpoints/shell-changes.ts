@@ -1,0 +1,197 @@
+import type { ChangeWatch, WatchedFolder } from '../../capabilities/change-watch.ts'
+import type { Logger } from '../../capabilities/logger.ts'
+import type { Session } from '../../core/session/session.ts'
+import type { ToolResult } from '../../core/tools/definition.ts'
+import type { Image } from './events.ts'
+import type { GitFacts } from './git-facts.ts'
+import type { Images } from './images.ts'
+import type { Recorder, Touched } from './recorder.ts'
+
+/** Files that one look keeps as they are. */
+export const MAX_KEPT_FILES = 1_000
+/** Their bytes together. */
+export const MAX_KEPT_BYTES = 64 * 1024 * 1024
+/** One file; larger ones can be seen to change, not taken back. */
+export const MAX_KEPT_FILE_BYTES = 5 * 1024 * 1024
+/** Files that one command can put up for review. */
+export const MAX_FOUND_FILES = 500
+/** Reads under way at once. */
+const READERS = 8
+
+export interface ShellChangesParts {
+  readonly watch: ChangeWatch
+  readonly git: GitFacts
+  readonly images: Images
+  readonly recorder: Recorder
+  readonly logger: Logger
+  readonly isSecret: (path: string) => boolean
+  /** Files that calls of this session changed: kept too where a command destroys. */
+  readonly touched: (session: Session) => readonly string[]
+}
+
+/** A command that may change files without saying which. */
+export interface Command {
+  readonly session: Session
+  readonly callId: string
+  readonly turn: number
+  /** It throws work away for good: everything that no commit holds is looked at anew before it runs. */
+  readonly destroys: boolean
+  /** It may move what is checked out. */
+  readonly usesGit: boolean
+  readonly signal: AbortSignal
+}
+
+export interface ShellChanges {
+  /** Keep what is at stake, run it, and put up for review what it changed. */
+  around(command: Command, next: () => Promise<ToolResult>): Promise<ToolResult>
+  forget(session: Session): void
+}
+
+interface Ground {
+  readonly folder: string
+  readonly watched: WatchedFolder
+  /** Null: no repository. */
+  readonly root: string | null
+  head: string | null
+  /** Turn in which `head` was asked for last. */
+  headTurn: number
+  /** What stands in files that no commit holds, or that changed since. */
+  readonly kept: Map<string, Image>
+  /** Changed by a command, and not kept again yet. */
+  readonly stale: Set<string>
+}
+
+/**
+ * Files that shell commands change: a watch tells which, and what was kept before tells what stood in them. What a commit holds is not
+ * kept a second time. The repository is only asked, never changed.
+ */
+export function createShellChanges({ watch, git, images, recorder, logger, isSecret, touched }: ShellChangesParts): ShellChanges {
+  const grounds = new Map<Session, Promise<Ground | null>>()
+
+  return {
+    async around(command, next) {
+      const ground = await prepared(command)
+      if (ground === null) return await next()
+      try {
+        return await next()
+      } finally {
+        await found(ground, command).catch((error: unknown) => logger.warn('What a command changed could not be looked at.', { error: String(error) }))
+      }
+    },
+    forget: (session) => void grounds.delete(session),
+  }
+
+  /** Null: nothing of it can be seen. A command never fails because of it. */
+  async function prepared(command: Command): Promise<Ground | null> {
+    const { session, signal } = command
+    try {
+      const known = grounds.get(session)
+      const begun = known ?? begin(session, command)
+      grounds.set(session, begun)
+      const ground = await begun
+      if (ground === null) return null
+      if (known !== undefined) await keepNews(ground, command)
+      if (command.destroys) await keep(ground, session, [...(ground.root === null ? [] : await git.uncommitted(ground.root, ground.folder, signal)), ...touched(session)], { isAnew: false })
+      return ground
+    } catch (error) {
+      grounds.delete(session)
+      if (!signal.aborted) logger.warn('What a command changes cannot be seen.', { error: String(error) })
+      return null
+    }
+  }
+
+  async function begin(session: Session, { signal, turn }: Command): Promise<Ground | null> {
+    const folder = session.header.cwd
+    if (folder === undefined || /^[a-z][\w+.-]+:\/\//i.test(folder)) return null
+    const root = await git.rootOf(folder, signal)
+    const watched = await watch.begin(folder, { isIgnored: async (paths) => (root === null ? new Set() : await git.ignored(root, paths, signal)), signal })
+    if (watched.kind === 'refused') {
+      logger.info('Files that commands change are not put up for review here.', { reason: watched.reason, detail: watched.detail })
+      return null
+    }
+    const ground: Ground = { folder, watched, root, head: root === null ? null : await git.head(root, signal), headTurn: turn, kept: new Map(), stale: new Set() }
+    await watched.take()
+    await keep(ground, session, root === null ? [...watched.files()] : await git.uncommitted(root, folder, signal), { isAnew: true })
+    return ground
+  }
+
+  /** What others changed since the last command is theirs: keep it as it is now. */
+  async function keepNews(ground: Ground, { session, turn, signal }: Command): Promise<void> {
+    const { changes } = await ground.watched.take()
+    const paths = [...new Set([...changes.map(({ path }) => path), ...ground.stale])]
+    ground.stale.clear()
+    await keep(ground, session, paths, { isAnew: true })
+    if (ground.root !== null && ground.headTurn !== turn) {
+      ground.head = await git.head(ground.root, signal)
+      ground.headTurn = turn
+    }
+  }
+
+  async function keep(ground: Ground, session: Session, paths: readonly string[], { isAnew }: { readonly isAnew: boolean }): Promise<void> {
+    const wanted = [...new Set(paths)].filter((path) => !isSecret(path) && (isAnew || !ground.kept.has(path)))
+    const queue = wanted.slice(0, MAX_KEPT_FILES)
+    let bytes = 0
+    let left = wanted.length - queue.length
+    const reader = async () => {
+      for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+        const read = bytes > MAX_KEPT_BYTES ? undefined : await readSmall(path)
+        if (read === undefined) {
+          left += 1
+          ground.kept.delete(path)
+          continue
+        }
+        bytes += read?.length ?? 0
+        ground.kept.set(path, read === null ? null : await images.keepBytes(session, read))
+      }
+    }
+    await Promise.all(Array.from({ length: READERS }, reader))
+    if (left > 0) logger.info('Some files are too large or too many to be kept before a command.', { files: left })
+  }
+
+  /** Undefined: too large, or no plain file. */
+  async function readSmall(path: string): Promise<Uint8Array | null | undefined> {
+    try {
+      const bytes = await images.readBytes(path)
+      return bytes !== null && bytes.length > MAX_KEPT_FILE_BYTES ? undefined : bytes
+    } catch {
+      // A folder, a pipe, or a file that may not be read: nothing that could be put back.
+      return undefined
+    }
+  }
+
+  async function found(ground: Ground, { session, callId, destroys, usesGit, signal }: Command): Promise<void> {
+    const { changes, isWhole } = await ground.watched.take()
+    const extra = destroys ? touched(session).filter((path) => !changes.some((change) => change.path === path)).map((path) => ({ path, wasThere: true })) : []
+    const all = [...changes, ...extra].filter(({ path }) => !isSecret(path))
+    const unknown = all.filter(({ path, wasThere }) => wasThere && !ground.kept.has(path)).map(({ path }) => path)
+    // A stop of the command does not keep what it did from being seen.
+    const look = signal.aborted ? new AbortController().signal : signal
+    const held = await committed(ground, unknown, { hasMoved: usesGit, signal: look })
+    const touchedNow: Touched[] = []
+    for (const { path, wasThere } of all.slice(0, MAX_FOUND_FILES)) {
+      const blob = held?.get(path)
+      if (ground.kept.has(path)) touchedNow.push({ path, before: ground.kept.get(path) ?? null })
+      else if (!wasThere) touchedNow.push({ path, before: null })
+      else if (blob !== undefined) touchedNow.push({ path, before: await images.keepBytes(session, blob) })
+      // What moved with the commit that is checked out is safe in the repository.
+      else if (held !== null) touchedNow.push({ path })
+      ground.stale.add(path)
+    }
+    if (!isWhole || all.length > MAX_FOUND_FILES) logger.info('A command changed more files than are put up for review.', { callId, shown: touchedNow.length })
+    await recorder.note(session, callId, touchedNow, { isFound: true })
+  }
+
+  /** Contents before the command of files that no one kept, from the commit that was checked out; null when another one is now. */
+  async function committed(ground: Ground, paths: readonly string[], { hasMoved, signal }: { readonly hasMoved: boolean; readonly signal: AbortSignal }): Promise<ReadonlyMap<string, Uint8Array> | null> {
+    const { root, head } = ground
+    if (root === null) return new Map()
+    if (hasMoved) ground.head = await git.head(root, signal)
+    if (ground.head !== head) return null
+    if (head === null || paths.length === 0) return new Map()
+    const contents = await git.contents(root, head, paths.slice(0, MAX_FOUND_FILES), signal)
+    return new Map([...contents].filter(([, bytes]) => !isPointer(bytes)))
+  }
+}
+
+/** Of a large file that the repository holds elsewhere. Source: Git LFS, "The Pointer". */
+const isPointer = (bytes: Uint8Array): boolean => bytes.length < 1_024 && new TextDecoder().decode(bytes.subarray(0, 40)).startsWith('version https://git-lfs.github.com/')

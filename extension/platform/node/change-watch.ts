@@ -1,0 +1,198 @@
+import { watch, type FSWatcher } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import type { ChangeWatch, IsIgnored, WatchedChange, WatchedFolder, WatchRefusal } from '../../capabilities/change-watch.ts'
+import type { Search } from '../../capabilities/search.ts'
+
+/** Folders that are watched at once; each is one of the system's watches. */
+export const MAX_WATCHED_FOLDERS = 3_000
+/** Files whose names are held. */
+export const MAX_WATCHED_FILES = 50_000
+/** Changed paths that one look tells. */
+const MAX_TAKEN = 2_000
+
+/** Folders that are never looked into, whatever ignore files say. */
+const skipped = new Set(['.git', 'node_modules'])
+
+/** Watches the folders that hold files which are not ignored, one by one. The list of them comes from `search`. */
+export function createChangeWatch({ search }: { readonly search: Pick<Search, 'list'> }): ChangeWatch {
+  const folders = new Map<string, Promise<Watched | WatchRefusal>>()
+  return {
+    async begin(folder, { isIgnored, signal }) {
+      const known = folders.get(folder)
+      if (known !== undefined) return await known
+      const begun = Watched.begin(folder, { search, isIgnored, signal })
+      folders.set(folder, begun)
+      begun.catch(() => folders.delete(folder))
+      return await begun
+    },
+    dispose() {
+      for (const begun of folders.values()) {
+        void begun.then(
+          (watched) => watched.kind === 'watched' && watched.close(),
+          () => undefined,
+        )
+      }
+      folders.clear()
+    },
+  }
+}
+
+class Watched implements WatchedFolder {
+  readonly kind = 'watched'
+  readonly #watchers = new Map<string, FSWatcher>()
+  readonly #files: Set<string>
+  readonly #isIgnored: IsIgnored
+  #changed = new Set<string>()
+  #isOverflown = false
+
+  static async begin(folder: string, { search, isIgnored, signal }: { readonly search: Pick<Search, 'list'>; readonly isIgnored: IsIgnored; readonly signal: AbortSignal }): Promise<Watched | WatchRefusal> {
+    const files = new Set<string>()
+    const enough = new AbortController()
+    try {
+      await search.list({
+        root: folder,
+        excludes: [...skipped].map((name) => `**/${name}`),
+        onPaths: (paths) => {
+          for (const path of paths) files.add(join(folder, path))
+          if (files.size > MAX_WATCHED_FILES) enough.abort()
+        },
+        signal: AbortSignal.any([signal, enough.signal]),
+      })
+    } catch (error) {
+      if (enough.signal.aborted) return { kind: 'refused', reason: 'too-many-files', detail: `${folder} holds more than ${MAX_WATCHED_FILES} files.` }
+      if (signal.aborted) throw error
+      return { kind: 'refused', reason: 'unavailable', detail: error instanceof Error ? error.message : String(error) }
+    }
+    const places = new Set([folder])
+    for (const file of files) for (let at = dirname(file); at.length > folder.length && !places.has(at); at = dirname(at)) places.add(at)
+    if (places.size > MAX_WATCHED_FOLDERS) return { kind: 'refused', reason: 'too-many-folders', detail: `${folder} holds more than ${MAX_WATCHED_FOLDERS} folders.` }
+    const watched = new Watched(files, isIgnored)
+    try {
+      for (const place of places) watched.#watch(place)
+    } catch (error) {
+      watched.close()
+      return { kind: 'refused', reason: 'unavailable', detail: error instanceof Error ? error.message : String(error) }
+    }
+    return watched
+  }
+
+  private constructor(files: Set<string>, isIgnored: IsIgnored) {
+    this.#files = files
+    this.#isIgnored = isIgnored
+  }
+
+  files(): Iterable<string> {
+    return this.#files
+  }
+
+  async take(): Promise<{ readonly changes: readonly WatchedChange[]; readonly isWhole: boolean }> {
+    const paths = new Map<string, boolean>()
+    // News of the system that are under way come in the next rounds of the event loop.
+    for (let round = 0; round < 2 || this.#changed.size > 0; round += 1) {
+      await setImmediate()
+      const changed = this.#changed
+      this.#changed = new Set()
+      if (changed.size > 0) await this.#sort(changed, paths)
+    }
+    const isWhole = !this.#isOverflown && paths.size <= MAX_TAKEN
+    this.#isOverflown = false
+    return { changes: [...paths].slice(0, MAX_TAKEN).map(([path, wasThere]) => ({ path, wasThere })), isWhole }
+  }
+
+  close(): void {
+    for (const watcher of this.#watchers.values()) watcher.close()
+    this.#watchers.clear()
+  }
+
+  /** Tell files that are known or of interest; what is new as a folder is watched too. */
+  async #sort(changed: ReadonlySet<string>, paths: Map<string, boolean>): Promise<void> {
+    const fresh = [...changed].filter((path) => !this.#files.has(path) && !this.#watchers.has(path))
+    const there = new Map(await Promise.all(fresh.map(async (path) => [path, await kindOf(path)] as const)))
+    const asked = fresh.filter((path) => there.get(path) !== 'gone')
+    const ignored = asked.length === 0 ? new Set<string>() : await this.#isIgnored(asked)
+    for (const path of changed) {
+      if (this.#files.has(path)) {
+        if (!paths.has(path)) paths.set(path, true)
+        if ((await kindOf(path)) === 'gone') this.#files.delete(path)
+      } else if (this.#watchers.has(path)) await this.#folderChanged(path, paths)
+      else if (!ignored.has(path) && there.get(path) === 'file') this.#add(path, paths)
+      else if (!ignored.has(path) && there.get(path) === 'folder') await this.#adopt(path, paths)
+    }
+  }
+
+  /** A folder that is gone took what was below it along. */
+  async #folderChanged(folder: string, paths: Map<string, boolean>): Promise<void> {
+    if ((await kindOf(folder)) === 'folder') return
+    this.#watchers.get(folder)?.close()
+    this.#watchers.delete(folder)
+    for (const file of [...this.#files]) {
+      if (!file.startsWith(`${folder}/`)) continue
+      if (!paths.has(file)) paths.set(file, true)
+      this.#files.delete(file)
+    }
+  }
+
+  #add(file: string, paths: Map<string, boolean>): void {
+    if (this.#files.size >= MAX_WATCHED_FILES) this.#isOverflown = true
+    else {
+      this.#files.add(file)
+      if (!paths.has(file)) paths.set(file, false)
+    }
+  }
+
+  /** What stands in a new folder came with it. */
+  async #adopt(folder: string, paths: Map<string, boolean>): Promise<void> {
+    if (skipped.has(folder.slice(folder.lastIndexOf('/') + 1))) return
+    if (this.#watchers.size >= MAX_WATCHED_FOLDERS) {
+      this.#isOverflown = true
+      return
+    }
+    try {
+      this.#watch(folder)
+      const entries = await readdir(folder, { withFileTypes: true })
+      const below = entries.map((entry) => join(folder, entry.name))
+      const ignored = below.length === 0 ? new Set<string>() : await this.#isIgnored(below)
+      for (const entry of entries) {
+        const path = join(folder, entry.name)
+        if (ignored.has(path)) continue
+        if (entry.isDirectory()) await this.#adopt(path, paths)
+        else if (entry.isFile()) this.#add(path, paths)
+      }
+    } catch {
+      // It is gone again, or may not be looked into.
+    }
+  }
+
+  #watch(folder: string): void {
+    if (this.#watchers.has(folder)) return
+    const watcher = watch(folder, { persistent: false }, (_event, name) => {
+      if (name === null) this.#isOverflown = true
+      else this.#note(join(folder, name))
+      // The folder itself may have gone.
+      if (name !== null && folder.endsWith(`/${name}`)) this.#note(folder)
+    })
+    watcher.on('error', () => {
+      watcher.close()
+      this.#watchers.delete(folder)
+      this.#isOverflown = true
+    })
+    this.#watchers.set(folder, watcher)
+  }
+
+  #note(path: string): void {
+    if (this.#changed.size >= MAX_WATCHED_FILES) this.#isOverflown = true
+    else this.#changed.add(path)
+  }
+}
+
+async function kindOf(path: string): Promise<'file' | 'folder' | 'other' | 'gone'> {
+  try {
+    const facts = await lstat(path)
+    return facts.isFile() ? 'file' : facts.isDirectory() ? 'folder' : 'other'
+  } catch {
+    // Whatever keeps it from being seen, nobody sees it.
+    return 'gone'
+  }
+}

@@ -1,0 +1,74 @@
+import * as vscode from 'vscode'
+import type { ShownFile } from '../../capabilities/review-surface.ts'
+import { uriOf } from './changes-tree.ts'
+
+/** Scheme of texts without the changes that wait, which the editor's quick diff compares with. */
+export const BASELINE_SCHEME = 'bosun-before'
+
+/**
+ * Marks in the gutter of what waits, with the editor's own peek, and Keep and Undo over each region.
+ *
+ * Made with the first file that waits and gone with the last, so that an editor without changes of the agent shows nothing of it.
+ */
+export class ReviewMarks implements vscode.QuickDiffProvider, vscode.CodeLensProvider, vscode.TextDocumentContentProvider {
+  readonly #texts = new vscode.EventEmitter<vscode.Uri>()
+  readonly #lenses = new vscode.EventEmitter<void>()
+  readonly onDidChange = this.#texts.event
+  readonly onDidChangeCodeLenses = this.#lenses.event
+  readonly #registered: vscode.Disposable
+  readonly #control: vscode.SourceControl
+  #files = new Map<string, ShownFile>()
+
+  constructor() {
+    this.#control = vscode.scm.createSourceControl('bosun', vscode.l10n.t('Bosun: Changes to Review'))
+    this.#control.inputBox.visible = false
+    this.#control.count = 0
+    this.#registered = vscode.Disposable.from(
+      this.#texts,
+      this.#lenses,
+      this.#control,
+      vscode.workspace.registerTextDocumentContentProvider(BASELINE_SCHEME, this),
+      vscode.languages.registerCodeLensProvider([{ scheme: 'file' }, { scheme: 'vscode-remote' }, { scheme: 'vscode-vfs' }], this),
+    )
+  }
+
+  set(files: readonly ShownFile[]): void {
+    const before = this.#files
+    this.#files = new Map(files.map((file) => [uriOf(file.path).toString(), file]))
+    for (const [key, file] of this.#files) if (before.get(key)?.baseline !== file.baseline) this.#texts.fire(baselineUri(uriOf(file.path)))
+    const hasOthers = before.size !== this.#files.size || [...this.#files.keys()].some((key) => !before.has(key))
+    // The editor asks for originals anew when the provider is set.
+    if (hasOthers) this.#control.quickDiffProvider = { provideOriginalResource: (uri) => this.provideOriginalResource(uri) }
+    this.#lenses.fire()
+  }
+
+  provideOriginalResource(uri: vscode.Uri): vscode.Uri | undefined {
+    const file = this.#files.get(uri.toString())
+    return file === undefined || file.baseline === null ? undefined : baselineUri(uri)
+  }
+
+  provideTextDocumentContent(uri: vscode.Uri): string {
+    return this.#files.get(decodeURIComponent(uri.query))?.baseline ?? ''
+  }
+
+  provideCodeLenses({ uri, lineCount }: vscode.TextDocument): vscode.CodeLens[] {
+    const regions = this.#files.get(uri.toString())?.regions ?? []
+    return regions.flatMap(({ startLine, place }, index) => {
+      const line = Math.min(startLine, lineCount) - 1
+      const range = new vscode.Range(line, 0, line, 0)
+      const given = [{ resourceUri: uri, place }]
+      const number = regions.length > 1 ? [new vscode.CodeLens(range, { command: '', title: vscode.l10n.t('Bosun, {number} of {count}', { number: index + 1, count: regions.length }) })] : []
+      return [
+        new vscode.CodeLens(range, { command: 'bosun.keepChange', title: `$(check) ${vscode.l10n.t('Keep')}`, tooltip: vscode.l10n.t('Keep this change of Bosun'), arguments: given }),
+        new vscode.CodeLens(range, { command: 'bosun.undoChange', title: `$(discard) ${vscode.l10n.t('Undo')}`, tooltip: vscode.l10n.t('Take this change of Bosun back'), arguments: given }),
+        ...number,
+      ]
+    })
+  }
+
+  dispose(): void {
+    this.#registered.dispose()
+  }
+}
+
+const baselineUri = (uri: vscode.Uri) => vscode.Uri.from({ scheme: BASELINE_SCHEME, path: uri.path, query: encodeURIComponent(uri.toString()) })

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { withWorkbench, type Workbench } from '../support/workbench.ts'
+import { startModelServer } from '../support/model-server.ts'
+
+const ten = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n'
+const call = (name: string, args: object) => ({ toolCalls: [{ name, arguments: args }] })
+
+/** A turn that changes two places of one file and one of another, and makes a third. */
+async function withTurn(options: Parameters<typeof withWorkbench>[0], body: (workbench: Workbench) => Promise<void>) {
+  const steps = [
+    call('read', { file_path: 'a.txt' }),
+    call('read', { file_path: 'src/b.txt' }),
+    call('edit', { file_path: 'a.txt', old_string: 'two', new_string: 'TWO by the agent' }),
+    call('edit', { file_path: 'a.txt', old_string: 'nine', new_string: 'NINE by the agent' }),
+    call('edit', { file_path: 'src/b.txt', old_string: 'five', new_string: 'FIVE by the agent\nand one more' }),
+    call('write', { file_path: 'src/new.txt', content: 'new by the agent\n' }),
+  ]
+  const server = await startModelServer({ steps: [...steps.map((part) => ({ answer: { parts: [part] } })), { answer: { parts: [{ text: 'All files are changed.' }] } }] })
+  try {
+    const settings = {
+      'bosun.providers': { loopback: { name: 'Loopback', baseUrl: server.url, models: ['scripted'], keyName: null } },
+      'bosun.model.provider': 'loopback',
+      'bosun.model.name': 'scripted',
+      'bosun.permissions.defaultPreset': 'danger-full-access',
+      'bosun.titles.enabled': false,
+    }
+    await withWorkbench({ isEmpty: true, files: { 'a.txt': ten, 'src/b.txt': ten }, ...options, settings: { ...settings, ...options.settings } }, async (workbench) => {
+      await workbench.runCommand('Bosun: Open Chat')
+      await workbench.chat.getByRole('textbox', { name: 'Message' }).fill('Change them all')
+      await workbench.chat.getByRole('button', { name: 'Send' }).click()
+      await workbench.chat.getByText('All files are changed.', { exact: true }).waitFor()
+      await body(workbench)
+    })
+  } finally {
+    await server.close()
+  }
+}
+
+const text = ({ folder }: Workbench, path: string) => readFile(join(folder, path), 'utf8').catch(() => null)
+
+async function until(what: string, holds: () => Promise<boolean>) {
+  const end = Date.now() + 60_000
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`It never came: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}
+
+test('the person keeps one change, takes another back, types, and undoes the turn: their words stay', () =>
+  withTurn({}, async (workbench) => {
+    const { page, chat } = workbench
+    await chat.getByRole('button', { name: 'Undo turn' }).waitFor()
+    await workbench.screenshot('review-chat')
+
+    // No tab was opened by the agent.
+    assert.equal(await page.locator('.tabs-container .tab').count(), 0)
+
+    await workbench.runCommand('Bosun: Focus on Changes View')
+    const tree = page.getByRole('tree', { name: /Changes/ })
+    await tree.getByText('new.txt').waitFor()
+    assert.deepEqual((await tree.getByRole('treeitem').allInnerTexts()).map((line) => line.replace(/\s+/g, ' ').trim()), ['a.txt+2 −2', 'b.txtsrc +2 −1', 'new.txtsrc new +1'])
+    await workbench.screenshot('review-tree')
+
+    await workbench.openFile('a.txt')
+    const lens = (name: string) => page.locator('.codelens-decoration a').filter({ hasText: name })
+    await lens('Keep').nth(1).waitFor()
+    await page.locator('.dirty-diff-glyph').first().waitFor()
+    await workbench.screenshot('review-editor')
+
+    // Keep the first region, take the second back.
+    await lens('Keep').first().click()
+    await until('one region', async () => (await lens('Keep').count()) === 1)
+    await lens('Undo').first().click()
+    await until('the second is back', async () => (await text(workbench, 'a.txt')) === ten.replace('two', 'TWO by the agent'))
+    await until('no region', async () => (await lens('Keep').count()) === 0)
+
+    // The undo of a region is one stop of the editor's own undo.
+    await page.locator('.monaco-editor .view-line').filter({ hasText: 'ten' }).first().click()
+    await page.keyboard.press('ControlOrMeta+Z')
+    await page.locator('.monaco-editor .view-line').filter({ hasText: 'NINE by the agent' }).first().waitFor()
+    await page.keyboard.press('ControlOrMeta+Shift+Z')
+    await page.locator('.monaco-editor .view-line').filter({ hasText: 'NINE by the agent' }).first().waitFor({ state: 'detached' })
+
+    // The person's own line, unsaved, in a file that waits.
+    await workbench.openFile('src/b.txt')
+    await lens('Keep').first().waitFor()
+    await page.locator('.monaco-editor .view-line').filter({ hasText: /^ten$/ }).first().click()
+    await page.keyboard.press('End')
+    await page.keyboard.type('\nmine')
+    await page.locator('.monaco-editor .view-line').filter({ hasText: /^mine$/ }).first().waitFor()
+
+    await chat.getByRole('button', { name: 'Undo turn' }).click()
+    await chat.getByText('Undone', { exact: true }).waitFor()
+    await page.locator('.monaco-editor .view-line').filter({ hasText: /^five$/ }).first().waitFor()
+    assert.equal(await page.locator('.monaco-editor .view-line').filter({ hasText: /^mine$/ }).count(), 1)
+    assert.deepEqual([await text(workbench, 'a.txt'), await text(workbench, 'src/new.txt')], [ten.replace('two', 'TWO by the agent'), null])
+    await tree.getByText('b.txt').waitFor({ state: 'detached' })
+    await workbench.screenshot('review-undone')
+  }))
+
+test('what waits is the same after the window is loaded again', () =>
+  withTurn({}, async (workbench) => {
+    const { page, chat } = workbench
+    await chat.getByRole('button', { name: 'Undo turn' }).waitFor()
+    await workbench.reload()
+    await chat.getByRole('button', { name: 'Undo turn' }).waitFor()
+    await workbench.runCommand('Bosun: Review Changes')
+    await page.getByRole('tab', { name: 'Changes to review' }).waitFor()
+    await page.locator('.multiDiffEntry').nth(2).waitFor()
+    await workbench.screenshot('review-multi-diff')
+    await chat.getByRole('button', { name: 'Undo turn' }).click()
+    await until('all is back', async () => (await text(workbench, 'a.txt')) === ten && (await text(workbench, 'src/b.txt')) === ten && (await text(workbench, 'src/new.txt')) === null)
+  }))
