@@ -36,7 +36,7 @@ const lines: Readonly<Record<string, readonly string[]>> = {
 
 /** Looking around, as a plan needs it. */
 const harmless = [
-  'ls -la && git status --short && git log -3 --format=%h', 'set -euo pipefail; cat a | head -1', 'x=two; grep -n "$x" a', 'for p in one two; do grep -n "$p" a; done', 'x=a; if [ -f "$x" ]; then cat a; fi', '[ $# -gt 0 ] || ls', '[ -n "$x" ] && ls; true', '[[ -n $x ]] || ls', 'test "$x" = y || ls', 'find . -name "$x"', 'git log --grep "$x"', 'git log --oneline -- *.ts', 'x=$(ls); echo "$x"', "printf '%s\\n' \"$x\" $x", 'for i in 1 2; do echo $((i + 1)); done', 'a=(1 2 3); echo ${a[1]}', 'cat a | while read -r l; do echo "$l"; done', 'git diff --stat', 'cd bin && git status --short',
+  'ls -la && git status --short && git log -3 --format=%h', 'set -euo pipefail; cat a | head -1', 'x=two; grep -n "$x" a', 'for p in one two; do grep -n "$p" a; done', 'x=a; if [ -f "$x" ]; then cat a; fi', '[ $# -gt 0 ] || ls', '[ -n "$x" ] && ls; true', '[[ -n $x ]] || ls', 'test "$x" = y || ls', 'find . -name "$x"', 'find . -name *.ts', 'git log --grep "$x"', 'git log --oneline -- *.ts', 'x=$(ls); echo "$x"', "printf '%s\\n' \"$x\" $x", 'for i in 1 2; do echo $((i + 1)); done', 'a=(1 2 3); echo ${a[1]}', 'cat a | while read -r l; do echo "$l"; done', 'git diff --stat', 'cd bin && git status --short',
 ]
 
 describe('while a plan is made', () => {

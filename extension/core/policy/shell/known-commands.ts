@@ -59,6 +59,9 @@ export function mayDoMore({ words: [program, ...args] }: ShellCommand, script: P
     case '[':
       // Followed by an operator or by nothing it is an operand, whatever it is.
       return args.some((word, at) => isOpen(word) && (word.isSplit === true || !(args[at + 1] === undefined || testJoint.test(args[at + 1]?.text ?? ''))))
+    // No file whose name ends as `*.ts` does is one of its orders.
+    case 'find':
+      return operandWords(args, name).some((word) => isOpen(word) && !(word.text !== null && /\.\w+$/.test(word.text)))
     case 'grep':
     case 'egrep':
     case 'fgrep':
