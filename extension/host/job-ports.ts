@@ -30,9 +30,14 @@ export class JobPorts {
     this.#parts = parts
   }
 
+  /** Whether ports of it are or were shown. */
+  hasListened({ ports }: Job): boolean {
+    return ports !== undefined && ports.length > 0 && this.#parts.policy() !== 'ignore'
+  }
+
   /** The ports that may be shown of a job; none once it has ended. */
   of(job: Job): readonly ShownPort[] {
-    if (!isLive(job) || this.#parts.policy() === 'ignore') return []
+    if (!isLive(job) || !this.hasListened(job)) return []
     return (job.ports ?? []).map(({ port, url }) => ({ port, url: url ?? `http://localhost:${port}` }))
   }
 

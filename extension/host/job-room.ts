@@ -294,6 +294,7 @@ export class JobRoom {
       waitsForInput: job.waitsForInput !== undefined && isLive(job),
       canRestart: job.canRestart === true,
       ports: this.#ports.of(job),
+      hasListened: this.#ports.hasListened(job),
       problems: problems ?? null,
       lastLines: lastLines(this.#tails.get(job.id) ?? '', SHOWN_LINES),
       session: isOther ? { id: owner.id, title: this.#chat.titleOf(owner.session) } : null,

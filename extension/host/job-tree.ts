@@ -13,6 +13,8 @@ export type TreeJob = Pick<Job, 'id' | 'label' | 'status' | 'detail' | 'exitCode
   readonly waitsForInput: boolean
   readonly canRestart: boolean
   readonly ports: readonly ShownPort[]
+  /** It listens, or did before it ended. */
+  readonly hasListened: boolean
   /** Null: its output names none. */
   readonly problems: { readonly errors: number; readonly warnings: number } | null
   /** What wakes the agent, as a pattern. */
@@ -50,7 +52,7 @@ export function jobTree({ jobs, now }: Facts, l10n: Localization): TreeState {
 
 /** The job that a node of the tree stands for or below, and its port, if it is one. */
 export function jobOfNode(nodeId: string): { readonly jobId: string; readonly port: number | null } | null {
-  const [, jobId, port] = /^job:(.+?)(?:\/(?:port:(\d+)|\w+(?::\d+)?))?$/.exec(nodeId) ?? []
+  const [, jobId, port] = /^job:([^/~]+)(?:~\w+)?(?:\/(?:port:(\d+)|\w+(?::\d+)?))?$/.exec(nodeId) ?? []
   return jobId === undefined ? null : { jobId, port: port === undefined ? null : Number(port) }
 }
 
@@ -80,7 +82,7 @@ function jobNode(job: TreeJob, now: number, l10n: Localization): TreeNode {
   const words = [stateWords(job, now, l10n), ...(job.waitsForInput ? [t('waits for input')] : []), ...job.ports.map(({ port }) => `:${port}`), ...(job.problems === null ? [] : problemWords(job.problems, l10n))]
   const label = oneLine(job.label)
   return {
-    id: `job:${job.id}`,
+    id: nodeId(job),
     label,
     description: words.join(' · '),
     ...iconOf(job),
@@ -109,6 +111,9 @@ function iconOf(job: TreeJob): Pick<TreeNode, 'icon' | 'iconColor'> {
   return isBadEnd(job) ? { icon: 'error', iconColor: 'testing.iconFailed' } : { icon: 'pass', iconColor: 'testing.iconPassed' }
 }
 
+/** The editor keeps what is folded by id, so a job whose first port is found is a new row to it: one that opens. */
+const nodeId = ({ id, hasListened }: TreeJob) => `job:${id}${hasListened ? '~listening' : ''}`
+
 function stateWords(job: TreeJob, now: number, l10n: Localization): string {
   const { t } = l10n
   if (job.status === 'running') return now - job.startedAt < 60_000 ? t('just started') : t('running {time}', { time: ageOf(now - job.startedAt, l10n) })
@@ -126,7 +131,7 @@ function problemWords({ errors, warnings }: NonNullable<TreeJob['problems']>, { 
 
 function childrenOf(job: TreeJob, l10n: Localization): readonly TreeNode[] {
   const { t } = l10n
-  const id = (part: string) => `job:${job.id}/${part}`
+  const id = (part: string) => `${nodeId(job)}/${part}`
   const problems = job.problems === null ? [] : problemWords(job.problems, l10n)
   return [
     ...job.ports.map(

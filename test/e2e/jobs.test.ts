@@ -121,3 +121,13 @@ test('a server that the model starts in the background is seen among the jobs, i
     await workbench.screenshot('jobs-killed')
     assert.equal(await chat.getByRole('alert').count(), 0)
   }))
+
+test('in a folder that is not trusted the tree says why there are no jobs', () =>
+  withWorkbench({ withWorkspaceTrust: true }, async (workbench) => {
+    const { page } = workbench
+    await workbench.runCommand('Bosun: Open Chat')
+    await page.locator('.pane-header', { hasText: 'Jobs' }).click()
+    await page.getByText('This folder is not trusted, so Bosun runs no commands in it, and no jobs.').waitFor()
+    await page.getByRole('button', { name: 'Manage Workspace Trust' }).waitFor()
+    await workbench.screenshot('jobs-untrusted')
+  }))

@@ -47,10 +47,10 @@ describe('the view of jobs', () => {
   })
 
   it('draws a job as a row of the editor’s own', () => {
-    const job = { id: 'bash-1', label: 'npm run dev', status: 'running' as const, startedAt: 0, isPinned: false, takesInput: true, waitsForInput: false, canRestart: true, ports: [{ port: 5173, url: 'http://localhost:5173/' }], problems: null, lastLines: [], session: null }
+    const job = { id: 'bash-1', label: 'npm run dev', status: 'running' as const, startedAt: 0, isPinned: false, takesInput: true, waitsForInput: false, canRestart: true, ports: [{ port: 5173, url: 'http://localhost:5173/' }], hasListened: true, problems: null, lastLines: [], session: null }
     const [node] = jobTree({ jobs: [job], now: 300_000 }, { t: fillIn }).nodes
     const item = treeItemOf(node!)
-    deepEqual([item.id, item.label, item.description, item.contextValue, item.command?.command], ['job:bash-1', 'npm run dev', 'running 5 min · :5173', 'job live unpinned input restartable listening', 'bosun.jobShowOutput'])
+    deepEqual([item.id, item.label, item.description, item.contextValue, item.command?.command], ['job:bash-1~listening', 'npm run dev', 'running 5 min · :5173', 'job live unpinned input restartable listening', 'bosun.jobShowOutput'])
     equal(item.collapsibleState, vscode.TreeItemCollapsibleState.Expanded)
     ok(item.iconPath instanceof vscode.ThemeIcon && item.iconPath.id === 'circle-filled')
     ok(item.tooltip instanceof vscode.MarkdownString && item.tooltip.isTrusted !== true)

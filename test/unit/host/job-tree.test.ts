@@ -17,6 +17,7 @@ const job = (id: string, more: Partial<TreeJob> = {}): TreeJob => ({
   waitsForInput: false,
   canRestart: false,
   ports: [],
+  hasListened: false,
   problems: null,
   lastLines: [],
   session: null,
@@ -63,6 +64,11 @@ describe('the tree of jobs', () => {
     ])
   })
 
+  it('opens a job anew when its first port is found, and leaves it as the person has it from then on', () => {
+    const ids = [job('a'), job('a', { hasListened: true, ports: [{ port: 1, url: 'http://localhost:1' }] }), ended('a', { hasListened: true })].map((of) => [only(of).id, only(of).isOpen])
+    expect(ids).toEqual([['job:a', false], ['job:a~listening', true], ['job:a~listening', false]])
+  })
+
   it('puts what is pinned first, then what runs, then what ended, the newest first', () => {
     const jobs = [ended('old', { finishedAt: now - 9 * MINUTE }), ended('new'), job('first', { startedAt: now - 8 * MINUTE }), job('second'), ended('kept', { isPinned: true })]
     expect(tree(...jobs).nodes.map(({ id }) => id)).toEqual(['job:kept', 'job:second', 'job:first', 'job:new', 'job:old'])
@@ -95,6 +101,8 @@ describe('the tree of jobs', () => {
     ['job:bash-1/port:5173', { jobId: 'bash-1', port: 5173 }],
     ['job:bash-1/line:0', { jobId: 'bash-1', port: null }],
     ['job:bash-1/problems', { jobId: 'bash-1', port: null }],
+    ['job:bash-1~listening', { jobId: 'bash-1', port: null }],
+    ['job:bash-1~listening/port:80', { jobId: 'bash-1', port: 80 }],
     ['session:s1', null],
   ])('knows the job behind the row %s', (id, expected) => expect(jobOfNode(id)).toEqual(expected))
 })
