@@ -6,10 +6,9 @@ import type { LanguageServerConfig, LanguageServerReport, LanguageServers } from
 import { isServerFor } from './language-client.ts'
 
 /** Pauses between the looks whether an extension of the editor knows a file; together they are what a first question may wait. */
-const PROBE_DELAYS_MS: readonly number[] = [0, 250, 500, 1_000]
-/** How long an extension for the language may take to start before it is left out of account. */
-const ACTIVATION_MS = 5_000
-const LOOK_AGAIN_MS = 100
+const PROBE_DELAYS_MS: readonly number[] = [0, 250]
+/** The same where an extension starts for the language, which may have to read a project before it answers. */
+const PATIENT_DELAYS_MS: readonly number[] = [0, 250, 500, 1_000, 2_000, 4_000, 4_000]
 
 /** One server, from its first question to its end. */
 export interface SupervisedServer {
@@ -106,11 +105,10 @@ export class ConfiguredServers implements LanguageServers {
 const untrusted = (name: string) =>
   new LanguageError('WORKSPACE_UNTRUSTED', `This folder is not trusted, so the language server ${name} is not started. Search for the text instead; the person can trust the folder in the editor.`)
 
-/** Whether somebody in the editor lists symbols for the file, once the extensions for its language have started. */
+/** Whether somebody in the editor lists symbols for the file. */
 async function isKnown(document: vscode.TextDocument, signal: AbortSignal): Promise<boolean> {
-  const starting = vscode.extensions.all.filter(({ packageJSON, isActive }) => !isActive && activatesFor(packageJSON, document.languageId))
-  for (let waited = 0; waited < ACTIVATION_MS && starting.some(({ isActive }) => !isActive); waited += LOOK_AGAIN_MS) await passed(LOOK_AGAIN_MS, signal)
-  for (const delayMs of PROBE_DELAYS_MS) {
+  const hasExtension = vscode.extensions.all.some(({ packageJSON }) => activatesFor(packageJSON, document.languageId))
+  for (const delayMs of hasExtension ? PATIENT_DELAYS_MS : PROBE_DELAYS_MS) {
     await passed(delayMs, signal)
     const found: unknown = await vscode.commands.executeCommand('vscode.executeDocumentSymbolProvider', document.uri)
     if (Array.isArray(found) && found.length > 0) return true
