@@ -39,6 +39,8 @@ export interface HeadlessWorldOptions {
   /** For this run only. */
   /** Nothing is to be kept: a home that is not there and cannot be made is as good as an empty one. */
   readonly isOnlyRead?: boolean
+  /** Offer also tools that miss what they need here, so that they can be listed, drawn, and called to hear what is missing. */
+  readonly hasEveryTool?: boolean
   readonly settings: Readonly<Record<string, Json>>
   /** Providers for this run, beside the person's own. */
   readonly providers?: Readonly<Record<string, Json>>
@@ -57,7 +59,7 @@ export interface HeadlessWorld extends Capabilities {
  *
  * Errors: `UsageError` when `cwd` is no folder or the storage cannot be made.
  */
-export async function createHeadlessWorld({ cwd, storage, settings, providers, isOnlyRead = false }: HeadlessWorldOptions): Promise<HeadlessWorld> {
+export async function createHeadlessWorld({ cwd, storage, settings, providers, isOnlyRead = false, hasEveryTool = false }: HeadlessWorldOptions): Promise<HeadlessWorld> {
   const folder = await workFolder(cwd)
   const home = isOnlyRead ? homePath(storage) : await homeFolder(storage)
   const logger = createLineLogger({ level: logLevel(process.env['BOSUN_LOG']) })
@@ -77,7 +79,7 @@ export async function createHeadlessWorld({ cwd, storage, settings, providers, i
   ])
   const files = new NodeFileSystem({ folders: () => workspace.folders() })
   const clock = createNodeClock()
-  const languages = await configuredLanguages(source, { folder, files, processes, clock, logger })
+  const languages = await configuredLanguages(source, hasEveryTool, { folder, files, processes, clock, logger })
   const proxySettings = (name: 'http.proxy' | 'http.noProxy') => source.inspect(name).user
   const http = createNodeHttp({ settings: proxySettings })
   const search = createRipgrepSearch({ processes })
@@ -115,13 +117,13 @@ export async function createHeadlessWorld({ cwd, storage, settings, providers, i
   }
 }
 
-/** Services of the servers that the settings name, or null where they name none: `lsp` is not offered then. What speaks to them is loaded only here. */
-async function configuredLanguages(source: SettingsSource, needs: Omit<Parameters<typeof createProtocolLanguages>[0], 'configs'>): Promise<ConfiguredLanguages | null> {
-  const raw = source.get('languageServers')
+/** Services of the servers that the settings name; null where they name none and `lsp` is not to be offered without. What speaks to them is loaded only here. */
+async function configuredLanguages(source: SettingsSource, isOffered: boolean, needs: Omit<Parameters<typeof createProtocolLanguages>[0], 'configs'>): Promise<ConfiguredLanguages | null> {
+  const raw = source.get('languageServers') ?? (isOffered ? {} : undefined)
   if (raw === undefined) return null
   try {
     const configs = specs.languageServers.parse(raw)
-    if (Object.keys(configs).length === 0) return null
+    if (Object.keys(configs).length === 0 && !isOffered) return null
     const { createProtocolLanguages: create } = await import('./platform/node/language-servers/protocol-languages.ts')
     return create({ ...needs, configs })
   } catch (error) {

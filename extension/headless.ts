@@ -113,6 +113,7 @@ async function runCalls(command: ToolCommand): Promise<number> {
   const world = await createHeadlessWorld({
     ...command,
     settings: { 'model.provider': CALLS_PROVIDER, 'model.name': 'list', 'agent.maxStepsPerTurn': 0 },
+    hasEveryTool: true,
   })
   const application = compose(world, { adapters: [createCallsAdapter(command.calls)] })
   const { ctx } = application
@@ -154,7 +155,7 @@ function callLine({ ctx }: Application, { scope }: Agent, call: { readonly name:
 
 /** Every tool that can be registered here, with the presets that show it. */
 async function printCatalogue(): Promise<number> {
-  const world = await createHeadlessWorld({ cwd: process.cwd(), storage: undefined, settings: {} })
+  const world = await createHeadlessWorld({ cwd: process.cwd(), storage: undefined, settings: {}, hasEveryTool: true })
   const application = compose(world)
   const { ctx } = application
   try {
@@ -179,7 +180,7 @@ async function printCatalogue(): Promise<number> {
 }
 
 async function printReplay(log: string): Promise<number> {
-  const world = await createHeadlessWorld({ cwd: process.cwd(), storage: undefined, settings: {}, isOnlyRead: true })
+  const world = await createHeadlessWorld({ cwd: process.cwd(), storage: undefined, settings: {}, isOnlyRead: true, hasEveryTool: true })
   const application = compose(world)
   try {
     for (const line of await replayLog(application, resolve(log))) print(line)

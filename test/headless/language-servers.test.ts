@@ -36,6 +36,14 @@ it('lsp asks the configured server, and renames with it where that is allowed', 
   expect([code, readFileSync(join(work, 'a.toy'), 'utf8')]).toEqual([0, 'def ebb\nuse ebb\n'])
 })
 
+it('without a server lsp says what is missing, and is listed all the same', async () => {
+  const { run } = setUp({})
+  const { lines } = await run('tool', 'lsp', JSON.stringify(lsp({ operation: 'hover' }).arguments))
+  expect(lines).toMatchObject([{ isError: true, error: { info: { code: 'LSP_UNAVAILABLE' }, message: expect.stringContaining('No language server is configured for .toy files') as string } }])
+  const catalogue = (await runHeadless(['catalogue'])).lines[0] as unknown as readonly { readonly name: string; readonly presets: readonly string[] }[]
+  expect(catalogue.find(({ name }) => name === 'lsp')?.presets).toEqual(expect.arrayContaining(['editor', 'ask']))
+})
+
 it('a rename that nobody allows changes nothing', async () => {
   const { run, work } = setUp()
   const { lines } = await run('tool', 'lsp', JSON.stringify(lsp({ operation: 'rename', new_name: 'ebb' }).arguments), '--permissions', 'deny')
