@@ -10,7 +10,7 @@ const shared: BuildOptions = {
   platform: 'node',
   target: 'node22',
   format: 'esm',
-  external: ['vscode', '@lydell/node-pty', '@vscode/ripgrep', 'web-tree-sitter', 'tree-sitter-bash'],
+  external: ['vscode', '@lydell/node-pty', '@vscode/ripgrep', 'web-tree-sitter', 'tree-sitter-bash', '@silvia-odwyer/photon-node'],
   banner: { js: "import{createRequire as bundleRequire}from'node:module';const require=bundleRequire(import.meta.url);" },
   logLevel: 'error',
 }
@@ -21,5 +21,7 @@ export async function setup(): Promise<void> {
     build({ ...shared, entryPoints: [join(root, 'extension/headless-start.ts')], outfile: headlessBundle }),
     build({ ...shared, entryPoints: [join(root, 'extension/headless.ts')], outfile: join(dirname(headlessBundle), 'headless-program.js') }),
     build({ ...shared, entryPoints: [join(root, 'extension/platform/node/page-text-main.ts')], outfile: join(dirname(headlessBundle), 'page-text.js') }),
+    build({ ...shared, entryPoints: [join(root, 'extension/platform/node/pdf-text-main.ts')], outfile: join(dirname(headlessBundle), 'pdf-text.js') }),
+    build({ ...shared, entryPoints: [join(root, 'extension/platform/node/scale-picture-main.ts')], outfile: join(dirname(headlessBundle), 'scale-picture.js') }),
   ])
 }
