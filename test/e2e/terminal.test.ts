@@ -25,6 +25,15 @@ async function send({ chat }: Workbench, text: string) {
   await composer.press('Enter')
 }
 
+const modelSettings = (url: string) => ({
+  'bosun.providers': { loopback: { name: 'Loopback', baseUrl: url, models: ['scripted'], keyName: null } },
+  'bosun.model.provider': 'loopback',
+  'bosun.model.name': 'scripted',
+  'bosun.permissions.defaultPreset': 'danger-full-access',
+  // Text in the page instead of a picture of it.
+  'terminal.integrated.gpuAcceleration': 'off',
+})
+
 for (const theme of ['Default Dark Modern', 'Default Light Modern']) {
   const look = theme.includes('Dark') ? 'dark' : 'light'
   test(`an interactive program is driven in a native terminal by agent and person in turn (${look})`, async () => {
@@ -44,18 +53,10 @@ for (const theme of ['Default Dark Modern', 'Default Light Modern']) {
         say('You closed it.'),
       ],
     })
-    const settings = {
-      'bosun.providers': { loopback: { name: 'Loopback', baseUrl: server.url, models: ['scripted'], keyName: null } },
-      'bosun.model.provider': 'loopback',
-      'bosun.model.name': 'scripted',
-      'bosun.permissions.defaultPreset': 'danger-full-access',
-      // Text in the page instead of a picture of it.
-      'terminal.integrated.gpuAcceleration': 'off',
-    }
     /** What the model was told last, in the words of the wire. */
     const told = () => server.chats().at(-1)?.body ?? ''
     try {
-      await withWorkbench({ theme, settings, files: { 'ask.sh': ask, 'menu.mjs': await readFile(join(root, 'test/fixtures/menu.mjs')) } }, async (workbench) => {
+      await withWorkbench({ theme, settings: modelSettings(server.url), files: { 'ask.sh': ask, 'menu.mjs': await readFile(join(root, 'test/fixtures/menu.mjs')) } }, async (workbench) => {
         const { page } = workbench
         const rows = page.locator('.terminal-wrapper.active .xterm-rows')
         const shows = (text: string) => rows.getByText(text).first().waitFor()
@@ -120,3 +121,48 @@ for (const theme of ['Default Dark Modern', 'Default Light Modern']) {
     }
   })
 }
+
+test('a terminal of the person’s is asked for by its name, driven where they see it, and taken back', async () => {
+  const server = await startModelServer({
+    steps: [
+      call('list', {}),
+      call('open', { type: 'bash', adopt: 'person-1' }),
+      call('send', { sessionId: 'pty-1', text: 'sleep 1; echo "sum $((40+2))"' }),
+      say('It is done in your terminal.'),
+      say('It is yours again.'),
+    ],
+  })
+  const told = () => server.chats().at(-1)?.body ?? ''
+  try {
+    await withWorkbench({ settings: { ...modelSettings(server.url), 'bosun.terminals.adopt': true } }, async (workbench) => {
+      const { page } = workbench
+      const rows = page.locator('.terminal-wrapper.active .xterm-rows')
+      const said = (text: string) => conversation(workbench).getByText(text).first().waitFor()
+      await workbench.runCommand('Terminal: Create New Terminal')
+      await rows.getByText(/[#$]/).first().waitFor()
+      // Shell integration is there once a command is known to have ended.
+      await page.keyboard.type('sleep 0.5; echo re""ady\n')
+      await rows.getByText('ready').first().waitFor()
+      await workbench.runCommand('Bosun: Open Chat')
+      await send(workbench, 'Run the sum in my terminal')
+      const toast = page.locator('.notification-toast').filter({ hasText: 'Read and type in your terminal' })
+      await toast.waitFor()
+      await workbench.screenshot('term-adopt-asked')
+      await toast.getByRole('button', { name: 'Allow once' }).click()
+      await said('It is done in your terminal.')
+      await rows.getByText('sum 42').first().waitFor()
+      assert.match(told(), /\$ sleep 1; echo [^]*sum 42/)
+      await workbench.screenshot('term-adopted')
+
+      await workbench.runCommand('Bosun: Take Back Terminals')
+      await workbench.chat.getByText('Your terminal is yours alone again.').first().waitFor()
+      await workbench.screenshot('term-taken-back')
+      await send(workbench, 'I took it back')
+      await said('It is yours again.')
+      assert.match(told(), /The person took their terminal pty-1/)
+      assert.equal(server.unused(), 0)
+    })
+  } finally {
+    await server.close()
+  }
+})

@@ -27,13 +27,13 @@ export const terminalEffects: Plugin = {
     ctx.on('tools/pre-execute', async (exec, next) => {
       const id = exec.name === 'terminal_open' && isJsonObject(exec.arguments) ? text(exec.arguments['adopt']) : ''
       const answer = await next()
-      return id === '' || answer.kind === 'deny' || answer.kind === 'rewrite' ? answer : askForTerminal(terminals.adoptable().find((one) => one.id === id), id)
+      return id === '' || answer.kind === 'deny' || answer.kind === 'rewrite' ? answer : askForTerminal(terminals.adoptable().find((one) => one.id === id))
     })
   },
 }
 
 /** Whatever the mode and the rules say: a person's terminal is entered with their word for this very one. */
-function askForTerminal(terminal: AdoptableTerminal | undefined, id: string): PreExecuteAnswer {
+function askForTerminal(terminal: AdoptableTerminal | undefined): PreExecuteAnswer {
   // The tool itself says that there is none.
   if (terminal === undefined) return { kind: 'allow' }
   const { name, type, folder } = terminal
@@ -41,7 +41,7 @@ function askForTerminal(terminal: AdoptableTerminal | undefined, id: string): Pr
     kind: 'ask',
     details: {
       effect: `Read and type in your terminal “${name}” (${type}${folder === undefined ? '' : `, in ${folder}`})`,
-      why: `Bosun sees each command that starts there from now on and what it writes, and may type. Nothing it showed before. “Take Back Terminals” ends this. (${id})`,
+      why: 'Bosun would see each command that starts there from now on and what it writes, nothing from before, and may type. “Take Back Terminals” ends this.',
       mustAsk: true,
     },
   }

@@ -12,7 +12,7 @@ const common = { TERM: 'xterm-256color', PAGER: 'cat', GIT_PAGER: 'cat', HISTFIL
 /**
  * The shells of this machine by the name a model asks for, each without the person's start-up files.
  *
- * Before each prompt bash says, in a sequence that no screen shows, that it waits for a line, the last exit code and its folder.
+ * Before each prompt bash and PowerShell say, in a sequence that no screen shows, that they wait for a line, the last exit code and their folder.
  * `!` and `^` mean nothing to it (`+H`): a line is judged as it is typed, and must not become another one by what was typed before.
  */
 export function shellsOf({ platform, bash, pwsh }: Pick<Machine, 'platform' | 'bash' | 'pwsh'>, chosen: string | null): ReadonlyMap<string, TerminalShell> {
@@ -26,6 +26,10 @@ export function shellsOf({ platform, bash, pwsh }: Pick<Machine, 'platform' | 'b
     })
   }
   if (platform !== 'win32') shells.set('sh', { program: () => ({ command: '/bin/sh', args: ['-i'] }), env: () => ({ ...common, PS1: '$ ', ENV: null }) })
-  if (pwshPath !== null) shells.set('pwsh', { program: () => ({ command: pwshPath, args: ['-NoLogo', '-NoProfile'] }), env: () => common })
+  if (pwshPath !== null) shells.set('pwsh', { program: (nonce) => ({ command: pwshPath, args: ['-NoLogo', '-NoProfile', '-NoExit', '-Command', pwshPrompt(nonce)] }), env: () => common })
   return shells
 }
+
+/** Whether the last statement succeeded has to be read before anything else changes it. Source: PowerShell, about_Prompts. */
+const pwshPrompt = (nonce: string) =>
+  `function global:prompt { $code = if ($?) { 0 } else { 1 }; [Console]::Write("$([char]27)]${MESSAGE_SEQUENCE};${nonce};prompt;$code;$($PWD.ProviderPath)$([char]7)"); 'PS> ' }`
