@@ -83,7 +83,7 @@ export async function instructionRig(options: RigOptions = {}): Promise<Instruct
       adapter.play(...answers, sayText('Done.'))
       agent.followup(promptOf(text, ++prompts))
       await agent.whenIdle()
-      const end = agent.session.events().at(-1)
+      const end = agent.session.events(before).findLast(({ type }) => type === 'turn/end')
       if (end?.type !== 'turn/end' || end.data.reason.kind !== 'completed') throw new Error(JSON.stringify(end))
       return agent.session.events(before).flatMap((event) => (event.type === 'user/message' ? instructionsIn(event.data) : []))
     },
