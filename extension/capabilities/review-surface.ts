@@ -4,8 +4,8 @@ import type { Undo } from '../base/undo.ts'
 export interface ReviewSurface {
   /** All that waits, in the place of what was shown. */
   show(review: ShownReview): void
-  /** The person typed in a file. */
-  onDidType(listener: (path: string) => void): Undo
+  /** The person typed in a file, or something changed it on the disk while it waits. */
+  onDidChangeFile(listener: (path: string) => void): Undo
   /** Where the cursor stands; `line` is 1-based. Null outside of a file. */
   cursor(): { readonly path: string; readonly line: number } | null
   /** Show a changed line as a preview, and leave the focus where it is. Errors: none; a file that cannot be shown is not. */

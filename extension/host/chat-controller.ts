@@ -74,7 +74,7 @@ export class ChatController {
       reviews.onDidChange((sessionId) => {
         if (sessionId === this.#chat.shown?.session.id) review.refresh()
       }),
-      reviewSurface.onDidType((path) => review.typed(path)),
+      reviewSurface.onDidChangeFile((path) => review.changed(path)),
       settings.onDidChange((key) => {
         composer.settingsChanged()
         if (key.startsWith('ui.')) review.refresh()

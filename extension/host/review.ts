@@ -1,5 +1,6 @@
 import type { ReviewSurface, PointedAt, ShownFile, ShownRegion } from '../capabilities/review-surface.ts'
 import { settings as specs } from '../core/settings/specs.ts'
+import type { FileUnderReview } from '../features/checkpoints/projection.ts'
 import type { FileReview, ReviewHunk, ReviewOutcome, ReviewTarget, UndoTarget } from '../features/checkpoints/service.ts'
 import type { Artifacts, ShownSession } from './artifacts.ts'
 import type { ChatState } from './chat-state.ts'
@@ -17,8 +18,9 @@ const MAX_NAMED = 20
 export class Review {
   readonly #chat: ChatState
   readonly #artifacts: Artifacts
-  readonly #known = new Map<string, ShownFile | null>()
-  #stale: ReadonlySet<string> | 'all' = new Set()
+  /** As they were looked at last; what waits of one is the same object as long as the log says nothing new of it. */
+  readonly #known = new Map<string, { readonly waiting: FileUnderReview; readonly shown: ShownFile | null }>()
+  #stale = new Set<string>()
   #cancel: (() => void) | null = null
   #work: Promise<void> = Promise.resolve()
   #shownId: string | null = null
@@ -38,7 +40,7 @@ export class Review {
     const { model, services, shown } = this.#chat
     const view = shown?.agent == null ? null : services.reviews.of(shown.session)
     model.set('review', view === null ? null : { turns: view.turns, calls: [...new Set(view.files.flatMap(({ calls }) => calls))] })
-    this.#look('all')
+    this.#look()
     const newest = view?.files.flatMap(({ path, steps }) => steps.map(({ seq }) => ({ path, seq }))).reduce((a, b) => (b.seq > a.seq ? b : a), { path: '', seq: -1 }) ?? { path: '', seq: -1 }
     const isSame = shown?.session.id === this.#shownId
     this.#shownId = shown?.session.id ?? null
@@ -47,9 +49,11 @@ export class Review {
     if (isNews && services.settings.get(specs.uiFollowAlong)) this.#follow(newest.path)
   }
 
-  /** The person typed in a file: their words are none of the agent's. */
-  typed(path: string): void {
-    if (this.#known.has(path)) this.#look(new Set([path]))
+  /** Somebody else changed a file: that is none of the agent's. */
+  changed(path: string): void {
+    if (!this.#known.has(path)) return
+    this.#stale.add(path)
+    this.#look()
   }
 
   dispose(): void {
@@ -214,8 +218,7 @@ export class Review {
 
   // What is shown
 
-  #look(paths: ReadonlySet<string> | 'all'): void {
-    this.#stale = paths === 'all' || this.#stale === 'all' ? 'all' : new Set([...this.#stale, ...paths])
+  #look(): void {
     if (this.#cancel !== null || this.#chat.isDisposed) return
     this.#cancel = this.#chat.world.clock.schedule(PAUSE_MS, () => {
       this.#cancel = null
@@ -229,14 +232,15 @@ export class Review {
     this.#stale = new Set()
     const waiting = shown?.agent == null ? [] : services.reviews.of(shown.session).files.slice(-MAX_SHOWN_FILES)
     for (const path of [...this.#known.keys()]) if (!waiting.some((file) => file.path === path)) this.#known.delete(path)
-    for (const { path } of waiting) {
-      if (shown === null || (stale !== 'all' && !stale.has(path) && this.#known.has(path))) continue
-      const review = await services.reviews.file(shown.session, path)
-      this.#known.set(path, review === null || !review.isChanged ? null : shownFile(review))
+    for (const file of waiting) {
+      const known = this.#known.get(file.path)
+      if (shown === null || (known?.waiting === file && !stale.has(file.path))) continue
+      const review = await services.reviews.file(shown.session, file.path)
+      this.#known.set(file.path, { waiting: file, shown: review === null || !review.isChanged ? null : shownFile(review) })
     }
     if (this.#chat.isDisposed) return
     const hasMarks = services.settings.get(specs.uiDiffMode) === 'editor'
-    this.#surface.show({ files: [...this.#known.values()].flatMap((file) => file ?? []).toSorted((a, b) => (a.path < b.path ? -1 : 1)), hasMarks })
+    this.#surface.show({ files: [...this.#known.values()].flatMap((file) => file.shown ?? []).toSorted((a, b) => (a.path < b.path ? -1 : 1)), hasMarks })
   }
 
   #follow(path: string): void {

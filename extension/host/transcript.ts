@@ -18,6 +18,7 @@ import type {
   TurnEndRow,
   UsageView,
 } from '../protocol/view-state.ts'
+import { MAX_KEPT_BYTES, MAX_KEPT_FILE_BYTES, MAX_KEPT_FILES } from '../features/checkpoints/shell-changes.ts'
 import { ChangedFiles } from './changed-files.ts'
 import { CompactionRows } from './compaction-rows.ts'
 import { cutMiddle } from './clamp-view.ts'
@@ -225,6 +226,9 @@ export class Transcript {
         return
       case 'fs/after-image':
         if (event.data.lines !== undefined) this.#turn?.changed.addFound(event.data.path, event.data.lines)
+        return
+      case 'review/limited':
+        this.#notice(event, 'warning', limitedWords(event.data, this.#l10n))
         return
       case 'cost/estimated':
         this.#metered(event)
@@ -737,6 +741,24 @@ interface Call {
   readonly step: OpenStep
   argumentsText: string | null
   args: Json
+}
+
+/** What cannot be taken back, and why. */
+function limitedWords({ reason, files = 0 }: SessionEvent<'review/limited'>['data'], { t }: Localization): string {
+  const values = { count: files, mega: MAX_KEPT_FILE_BYTES / 1_048_576, all: MAX_KEPT_BYTES / 1_048_576, max: MAX_KEPT_FILES }
+  switch (reason) {
+    case 'too-large-to-keep':
+      return files === 1
+        ? t('1 file could not be kept before this command and cannot be taken back: at most {mega} MB of one and {all} MB of all are kept.', values)
+        : t('{count} files could not be kept before this command and cannot be taken back: at most {mega} MB of one and {all} MB of all are kept.', values)
+    case 'too-many-to-keep':
+      return t('{count} files could not be kept before this command and cannot be taken back: at most {max} are kept.', values)
+    case 'too-many-files':
+    case 'too-many-folders':
+      return t('This folder is too large to watch, so what commands change in it cannot be reviewed or taken back here.')
+    case 'unavailable':
+      return t('Files cannot be watched here, so what commands change cannot be reviewed or taken back.')
+  }
 }
 
 /** The newest limit, in words: "this session may cost $2.00". */

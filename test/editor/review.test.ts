@@ -55,17 +55,24 @@ describe('review in the editor', () => {
         return { isError: false, value: null, content: [] }
       })
     }
-    return { path, document, reviews, session }
+    // The file is new, so the changes went to the disk, and the document follows in its own time.
+    for (const end = Date.now() + 20_000; document.getText() !== ten.replace('two', 'TWO').replace('nine', 'NINE'); ) {
+      ok(Date.now() < end, 'the document follows')
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    return { path, document, reviews, session, logger }
   }
 
   it('takes a region back as one stop of the undo, around what the person typed and did not save', async () => {
-    const { path, document, reviews, session } = await changed('a.txt')
+    const { path, document, reviews, session, logger } = await changed('a.txt')
     const typed = new vscode.WorkspaceEdit()
     typed.insert(document.uri, new vscode.Position(5, 3), ', mine')
     await vscode.workspace.applyEdit(typed)
-    const [first] = (await reviews.file(session, path))!.hunks
-    deepEqual([first!.removed, first!.added], [['two\n'], ['TWO\n']])
-    deepEqual(await reviews.undo(session, { kind: 'hunk', path, hunk: first! }), { paths: [path], conflicts: [], problems: [] })
+    const review = await reviews.file(session, path)
+    const [first] = review!.hunks
+    ok(first !== undefined, `${JSON.stringify(review)} ${JSON.stringify(logger.lines)}`)
+    deepEqual([first.removed, first.added], [['two\n'], ['TWO\n']])
+    deepEqual(await reviews.undo(session, { kind: 'hunk', path, hunk: first }), { paths: [path], conflicts: [], problems: [] })
     equal(document.getText(), ten.replace('six', 'six, mine').replace('nine', 'NINE'))
     ok(document.isDirty, 'what the person did not save is not saved for them')
     await vscode.commands.executeCommand('undo')

@@ -5,7 +5,7 @@ export interface FakeReviewSurface extends ReviewSurface {
   readonly shown: ShownReview
   readonly followed: readonly { readonly path: string; readonly line: number }[]
   cursorAt: { readonly path: string; readonly line: number } | null
-  type(path: string): void
+  change(path: string): void
 }
 
 /** A surface that nobody sees. */
@@ -20,7 +20,7 @@ export function createFakeReviewSurface(): FakeReviewSurface {
     followed,
     cursorAt: null,
     show: (review) => void (shown = review),
-    onDidType(listener) {
+    onDidChangeFile(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
@@ -28,7 +28,7 @@ export function createFakeReviewSurface(): FakeReviewSurface {
       return this.cursorAt
     },
     follow: async (path, line) => void followed.push({ path, line }),
-    type(path) {
+    change(path) {
       for (const listener of listeners) listener(path)
     },
   }

@@ -6,6 +6,9 @@ export type Image = string | null
 /** What an undo was asked for. */
 export type UndoScope = 'hunk' | 'file' | 'call' | 'turn' | 'since' | 'all'
 
+/** `too-large-to-keep`: one file or all together; the others: the folder cannot be watched. */
+export type ReviewLimit = 'too-large-to-keep' | 'too-many-to-keep' | 'too-many-folders' | 'too-many-files' | 'unavailable'
+
 declare module '../../core/log/event.ts' {
   interface EventMap {
     /** `ignorable`. A call changed a file. `before` is absent where nobody kept what stood there: it can be seen, not undone. */
@@ -17,6 +20,8 @@ declare module '../../core/log/event.ts' {
       /** Of what a command did, which no card of it shows. */
       readonly lines?: { readonly added: number; readonly removed: number }
     }
+    /** `ignorable`. Not everything is kept: files before a command that throws work away, or what commands change at all. */
+    'review/limited': { readonly callId: string; readonly reason: ReviewLimit; /** How many; absent where it is all of them. */ readonly files?: number }
     /** `ignorable`. The person keeps changes of a file. */
     'review/kept': { readonly files: readonly SettledFile[] }
     /** `ignorable`. The person took changes back. */
@@ -45,6 +50,7 @@ export interface SettledFile {
 /** What the log holds the events to. */
 export const checkpointEventTypes = {
   'fs/after-image': { isIgnorable: true, fields: { callId: 'text', path: 'text' } },
+  'review/limited': { isIgnorable: true, fields: { callId: 'text', reason: 'text', files: 'number?' } },
   'review/kept': { isIgnorable: true, fields: { files: 'list' } },
   'review/undone': { isIgnorable: true, fields: { scope: 'text', turn: 'count?', files: 'list' } },
 } satisfies Readonly<Record<string, EventTypeRules>>

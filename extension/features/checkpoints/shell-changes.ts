@@ -2,7 +2,7 @@ import type { ChangeWatch, WatchedFolder } from '../../capabilities/change-watch
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Session } from '../../core/session/session.ts'
 import type { ToolResult } from '../../core/tools/definition.ts'
-import type { Image } from './events.ts'
+import type { Image, ReviewLimit } from './events.ts'
 import type { GitFacts } from './git-facts.ts'
 import type { Images } from './images.ts'
 import type { Recorder, Touched } from './recorder.ts'
@@ -86,12 +86,17 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
     const { session, signal } = command
     try {
       const known = grounds.get(session)
-      const begun = known ?? begin(session, command)
+      const begun = known ?? begin(command)
       grounds.set(session, begun)
       const ground = await begun
       if (ground === null) return null
       if (known !== undefined) await keepNews(ground, command)
-      if (command.destroys) await keep(ground, session, [...(ground.root === null ? [] : await git.uncommitted(ground.root, ground.folder, signal)), ...touched(session)], { isAnew: false })
+      if (command.destroys) {
+        const stakes = [...(ground.root === null ? ground.watched.files() : await git.uncommitted(ground.root, ground.folder, signal)), ...touched(session)]
+        const { tooLarge, tooMany } = await keep(ground, session, stakes, { isAnew: false })
+        if (tooLarge > 0) limited(command, 'too-large-to-keep', tooLarge)
+        if (tooMany > 0) limited(command, 'too-many-to-keep', tooMany)
+      }
       return ground
     } catch (error) {
       grounds.delete(session)
@@ -100,13 +105,20 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
     }
   }
 
-  async function begin(session: Session, { signal, turn }: Command): Promise<Ground | null> {
+  /** The person sees it in the talk. */
+  function limited({ session, callId }: Command, reason: ReviewLimit, files?: number): void {
+    if (session.access === 'write') session.append({ type: 'review/limited', data: { callId, reason, ...(files !== undefined && { files }) }, ignorable: true })
+  }
+
+  async function begin(command: Command): Promise<Ground | null> {
+    const { session, signal, turn } = command
     const folder = session.header.cwd
     if (folder === undefined || /^[a-z][\w+.-]+:\/\//i.test(folder)) return null
     const root = await git.rootOf(folder, signal)
     const watched = await watch.begin(folder, { isIgnored: async (paths) => (root === null ? new Set() : await git.ignored(root, paths, signal)), signal })
     if (watched.kind === 'refused') {
       logger.info('Files that commands change are not put up for review here.', { reason: watched.reason, detail: watched.detail })
+      limited(command, watched.reason)
       return null
     }
     const ground: Ground = { folder, watched, root, head: root === null ? null : await git.head(root, signal), headTurn: turn, kept: new Map(), stale: new Set() }
@@ -127,16 +139,17 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
     }
   }
 
-  async function keep(ground: Ground, session: Session, paths: readonly string[], { isAnew }: { readonly isAnew: boolean }): Promise<void> {
+  /** Gives how many could not be kept. */
+  async function keep(ground: Ground, session: Session, paths: readonly string[], { isAnew }: { readonly isAnew: boolean }): Promise<{ readonly tooLarge: number; readonly tooMany: number }> {
     const wanted = [...new Set(paths)].filter((path) => !isSecret(path) && (isAnew || !ground.kept.has(path)))
     const queue = wanted.slice(0, MAX_KEPT_FILES)
     let bytes = 0
-    let left = wanted.length - queue.length
+    let tooLarge = 0
     const reader = async () => {
       for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
         const read = bytes > MAX_KEPT_BYTES ? undefined : await readSmall(path)
         if (read === undefined) {
-          left += 1
+          tooLarge += 1
           ground.kept.delete(path)
           continue
         }
@@ -144,8 +157,9 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
         ground.kept.set(path, read === null ? null : await images.keepBytes(session, read))
       }
     }
+    const tooMany = wanted.length - queue.length
     await Promise.all(Array.from({ length: READERS }, reader))
-    if (left > 0) logger.info('Some files are too large or too many to be kept before a command.', { files: left })
+    return { tooLarge, tooMany }
   }
 
   /** Undefined: too large, or no plain file. */

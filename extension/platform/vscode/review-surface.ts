@@ -6,14 +6,21 @@ import { ReviewMarks } from './review-marks.ts'
 /** The tree is there from the start; marks only while something waits. */
 export class VscodeReviewSurface implements ReviewSurface {
   readonly #tree = new ChangesTree()
+  readonly #changed = new vscode.EventEmitter<string>()
   #marks: ReviewMarks | null = null
+  #disk: vscode.Disposable | null = null
 
   register(): vscode.Disposable {
-    return vscode.Disposable.from(this.#tree.register(), { dispose: () => this.#marks?.dispose() })
+    return vscode.Disposable.from(this.#tree.register(), this.#changed, { dispose: () => this.#marks?.dispose() }, { dispose: () => this.#disk?.dispose() })
   }
 
   show({ files, hasMarks }: ShownReview): void {
     this.#tree.set(files)
+    if (files.length > 0) this.#disk ??= this.#watchDisk()
+    else {
+      this.#disk?.dispose()
+      this.#disk = null
+    }
     const marked = hasMarks ? files.filter(({ baseline, kind }) => baseline !== null && kind !== 'deleted') : []
     if (marked.length > 0) (this.#marks ??= new ReviewMarks()).set(marked)
     else {
@@ -22,11 +29,21 @@ export class VscodeReviewSurface implements ReviewSurface {
     }
   }
 
-  onDidType(listener: (path: string) => void): () => void {
-    const subscription = vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-      if (contentChanges.length > 0 && document.uri.scheme !== 'output') listener(pathOf(document.uri))
-    })
+  onDidChangeFile(listener: (path: string) => void): () => void {
+    const subscription = vscode.Disposable.from(
+      this.#changed.event(listener),
+      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (contentChanges.length > 0 && document.uri.scheme !== 'output') listener(pathOf(document.uri))
+      }),
+    )
     return () => subscription.dispose()
+  }
+
+  /** Shares the editor's own watch of the workspace. */
+  #watchDisk(): vscode.Disposable {
+    const watcher = vscode.workspace.createFileSystemWatcher('**/*')
+    const tell = (uri: vscode.Uri) => this.#changed.fire(pathOf(uri))
+    return vscode.Disposable.from(watcher, watcher.onDidChange(tell), watcher.onDidCreate(tell), watcher.onDidDelete(tell))
   }
 
   cursor(): { readonly path: string; readonly line: number } | null {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { reviewRig, type ReviewRig } from '../../support/review-rig.ts'
@@ -316,6 +317,48 @@ describe('what shell commands change', () => {
     expect([await r.text('a'), r.waiting()]).toEqual(['other\n', []])
     await r.turn(r.bash('sed -i s/other/OTHER/ a'))
     expect(r.waiting()).toEqual(['a'])
+  })
+
+  it('a binary file by its bytes, and not over what the person made of it', async () => {
+    const r = await start({ bin: new Uint8Array([0, 1, 2]), a: ten })
+    const bytes = async () => [...(await readFile(r.at('bin')))]
+    await r.turn(r.bash("printf '\\000\\003' > bin"))
+    expect([await bytes(), await r.file('bin')]).toMatchObject([[0, 3], { isText: false, isChanged: true }])
+    await r.undo({ kind: 'turn', turn: 1 })
+    expect([await bytes(), r.waiting()]).toEqual([[0, 1, 2], []])
+    await r.turn(r.bash("printf '\\000\\003' > bin"))
+    await r.put('bin', new Uint8Array([0, 9]))
+    expect(await r.undo({ kind: 'turn', turn: 2 })).toMatchObject({ conflicts: [r.at('bin')] })
+    expect(await bytes()).toEqual([0, 9])
+    await r.undo({ kind: 'turn', turn: 2 }, true)
+    expect(await bytes()).toEqual([0, 1, 2])
+  })
+
+  it('says what could not be kept before a command that throws work away', async () => {
+    const r = await repository()
+    await r.put('large', new Uint8Array(6 * 1024 * 1024).fill(1))
+    r.ctx.on('approval/request', () => Promise.resolve({ outcome: 'allowed-once' }))
+    await r.turn(r.bash('git clean -fd'))
+    expect(r.session.milestones().filter(({ type }) => type === 'review/limited').map(({ data }) => data)).toEqual([{ callId: 'c1', reason: 'too-large-to-keep', files: 1 }])
+    await r.undo({ kind: 'turn', turn: 1 })
+    expect([await r.text('c'), await r.text('large')]).toEqual(['unknown to git\n', null])
+  })
+
+  it('a file that was renamed', async () => {
+    const r = await repository()
+    await r.turn(r.bash('mv a z && mkdir sub && mv c sub/c'))
+    expect(r.waiting().toSorted()).toEqual(['a', 'c', 'sub/c', 'z'])
+    await r.undo({ kind: 'turn', turn: 1 })
+    expect([await r.text('a'), await r.text('z'), await r.text('c'), await r.text('sub/c')]).toEqual([ten, null, 'unknown to git\n', null])
+  })
+
+  it('what looks like a secret is kept nowhere', async () => {
+    const r = await repository()
+    await r.turn(r.bash('find . -type f -name "s*" -exec sh -c \'echo x >> "$1"\' _ {} \\; && echo x >> a'))
+    expect([await r.text('secret.pem'), r.waiting()]).toEqual(['key\nx\n', ['a']])
+    const images = await readdir(join(r.whole.folder, '../sessions', r.session.id, 'before'))
+    const kept = await Promise.all(images.map((name) => readFile(join(r.whole.folder, '../sessions', r.session.id, 'before', name), 'utf8')))
+    expect(kept.filter((text) => text.includes('key'))).toEqual([])
   })
 
   it('ignored files do not wait', async () => {

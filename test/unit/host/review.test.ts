@@ -61,6 +61,17 @@ describe('what waits', () => {
       ],
     })
   })
+  it('is looked at again when somebody changes a file of it, and no other', async () => {
+    const looked: string[] = []
+    const r = await rig({ file: async (_session, path) => (looked.push(path), review) })
+    looked.length = 0
+    r.surface.change('/project/other')
+    await r.settle()
+    expect(looked).toEqual([])
+    r.surface.change('/project/a')
+    await r.settle()
+    expect(looked).toEqual(['/project/a'])
+  })
   it('has no marks in the editor where the settings say so', async () => {
     expect((await rig({}, { 'ui.diffMode': 'chat' })).surface.shown.hasMarks).toBe(false)
   })

@@ -388,6 +388,12 @@ describe('turn ends', () => {
     expect(end(metered(undefined))).toMatchObject({ cost: 'price unknown' })
   })
 
+  it('count what commands changed beside what tools changed, once', () => {
+    const found = (path: string) => draft('fs/after-image', { callId: 'c', path, before: 'd', after: 'e', lines: { added: 2, removed: 1 } })
+    const rows = fold(recorded([turnStart(1), stepStart(1, 1), answered([{ type: 'tool-call', id: 'c', name: 'edit', arguments: '{}' }]), called('c', 'edit', '{}'), resulted('c', 'ok'), found('/project/x.ts'), found('/project/a.ts'), stepEnd(1, 1), turnEnd(1)])).rows()
+    expect(rows.at(-1)).toMatchObject({ kind: 'turn-end', changedFiles: [{ path: 'a.ts' }, { path: 'b.ts' }, { path: '/project/x.ts', added: 2, removed: 1 }] })
+  })
+
   it('say which limit paused it, and what was warned of and raised', () => {
     const rows = (...drafts: readonly EventDraft[]) => fold(recorded([turnStart(1), ...drafts])).rows()
     const use = { cap: 'cost', per: 'session', limit: 1, used: 0.85 } as const
@@ -406,6 +412,15 @@ describe('notices', () => {
     check([draft('log/repaired', { cutBytes: 12, keptAs: 'events.cut', reason: 'The last line was torn.' })], [
       { kind: 'notice', level: 'warning', text: 'The end of this log was damaged: 12 bytes were cut and kept in events.cut. The last line was torn.' },
     ]))
+
+  it('say what could not be kept before a command that throws work away', () =>
+    check(
+      [draft('review/limited', { callId: 'c', reason: 'too-many-to-keep', files: 7 }), draft('review/limited', { callId: 'c', reason: 'too-many-files' })],
+      [
+        { kind: 'notice', level: 'warning', text: '7 files could not be kept before this command and cannot be taken back: at most 1000 are kept.' },
+        { kind: 'notice', level: 'warning', text: 'This folder is too large to watch, so what commands change in it cannot be reviewed or taken back here.' },
+      ],
+    ))
 
   it('show an entry that this version does not know as skipped, and known quiet ones not at all', () =>
     check(
