@@ -95,12 +95,12 @@ describe('escape sequences without an end', () => {
 
 const keeperEntry = new URL('../../../extension/platform/node/keeper-main.ts', import.meta.url).pathname
 const runners = [
-  ['of this process', () => createDirectRunner()],
-  ['of the keeper', () => createKeeperRunner({ entry: keeperEntry })],
+  ['of this process', 2_000, () => createDirectRunner()],
+  ['of the keeper', 1_000, () => createKeeperRunner({ entry: keeperEntry })],
 ] as const
 
-describe.each(runners)('output without bounds, by the runner %s', (_name, createRunner) => {
-  const megabytes = runCount({ full: 2_000, desk: 150 })
+describe.each(runners)('output without bounds, by the runner %s', (_name, full, createRunner) => {
+  const megabytes = runCount({ full, desk: 150 })
   const flood = `head -c ${megabytes}000000 /dev/zero | tr "\\0" "x"`
   /** The most memory this process had in use while `body` ran, over what it had before. */
   const growthDuring = async (body: () => Promise<void>) => {
