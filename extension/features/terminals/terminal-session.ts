@@ -15,6 +15,8 @@ const PROBE_AFTER_MS = 150
 /** Silence after which a program counts as idle where nobody can say. */
 const IDLE_AFTER_MS = 3_000
 export const SEND_DEADLINE_MS = 30_000
+/** Few: a program that took the shell's place gets each of them. */
+const MAX_INTERRUPTS = 3
 /** Output that waits for the screen; more makes the program wait, and it goes on below the second. */
 const HELD_ABOVE_BYTES = 1_000_000
 const FREED_BELOW_BYTES = 200_000
@@ -298,10 +300,18 @@ export class TerminalSession {
     signal.removeEventListener('abort', wake)
   }
 
-  /** A real signal, never a typed key, where the system has one; there may be nobody left to get it. */
+  /**
+   * A real signal, never a typed key, where the system has one; there may be nobody left to get it. A command that was sent a moment ago
+   * may not have begun: the shell itself gets the signal then, and what it starts gets it once more.
+   */
   async #interrupt(): Promise<void> {
     try {
-      await this.#process?.signalForeground('SIGINT')
+      for (let attempt = 1; attempt <= MAX_INTERRUPTS; attempt += 1) {
+        const group = await this.#process?.signalForeground('SIGINT')
+        if (group == null || group !== this.#process?.pid) return
+        await new Promise<void>((resolve) => void this.#parts.clock.schedule(PROBE_AFTER_MS, resolve))
+        if (this.#isAtPrompt || (await this.#process.foreground()).isReading === true) return
+      }
     } catch {
       // The program ended meanwhile, which is what was wanted.
     }

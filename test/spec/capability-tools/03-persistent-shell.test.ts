@@ -97,8 +97,11 @@ describe.skipIf(cannotRun)('the shell of the minimal preset', () => {
     expect(effect()).toEqual({ kind: 'unknown' })
   })
   it('calls queue', async () => {
-    const results = await Promise.all(['sleep 0.1; echo 1 >> log; cat log', 'echo 2 >> log; cat log'].map((command) => bash(command)))
-    expect(results.map(outcomeOf)).toEqual(['1\n', '1\n2\n'])
+    let seen = ''
+    const first = bash('echo begun; sleep 0.3; echo 1 >> log; cat log', { onProgress: (more) => void (seen += more) })
+    await until(() => seen.includes('begun'))
+    const second = bash('echo 2 >> log; cat log')
+    expect([outcomeOf(await first), outcomeOf(await second)]).toEqual(['begun\n1\n', '1\n2\n'])
   })
   it('a stop ends the shell and what ran, and is an error with what had come', async () => {
     const stop = new AbortController()
