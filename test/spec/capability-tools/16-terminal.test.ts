@@ -233,6 +233,18 @@ describe.skipIf(cannotRun)('the terminal tools', () => {
       await other.dispose()
     })
     it('an unknown type, naming those there are', async () => expect(outcomeOf(await run('open', { type: 'tcsh' }))).toEqual(failed('NO_BACKEND', /bash/)))
+    it('a session that is over, or none at all', async () => {
+      const { terminals } = application.ctx
+      const over = await created()
+      await over.dispose()
+      for (const owner of [over, undefined]) await expect(terminals.open(owner, { type: 'bash', cwd: folder })).rejects.toMatchObject({ code: 'OWNER_NOT_LIVE' })
+    })
+    it('a terminal while Bosun ends', async () => {
+      const other = await wholeApplication()
+      const { terminals } = other.ctx
+      await other.dispose()
+      await expect(terminals.open(agent, { type: 'bash', cwd: folder })).rejects.toMatchObject({ code: 'SERVICE_DISPOSING' })
+    })
     it('a name twice', async () => {
       await open({ name: 'a' })
       expect(outcomeOf(await run('open', { type: 'bash', name: 'a' }))).toEqual(failed('DUPLICATE_NAME', /named a already/))
