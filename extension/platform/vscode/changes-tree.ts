@@ -42,7 +42,7 @@ export class ChangesTree implements vscode.TreeDataProvider<ChangeNode> {
 
   getChildren(node?: ChangeNode): readonly ChangeNode[] & ChangeNode[] {
     if (node === undefined) return this.#files.map((file) => ({ resourceUri: uriOf(file.path), file }))
-    return 'file' in node ? node.file.regions.map((region) => ({ resourceUri: node.resourceUri, region, place: region.place })) : []
+    return 'file' in node ? regionsOf(node.file).map((region) => ({ resourceUri: node.resourceUri, region, place: region.place })) : []
   }
 
   getTreeItem(node: ChangeNode): vscode.TreeItem {
@@ -50,9 +50,12 @@ export class ChangesTree implements vscode.TreeDataProvider<ChangeNode> {
   }
 }
 
+/** A file that is gone has no place to show one in. */
+const regionsOf = ({ kind, regions }: ShownFile): readonly ShownRegion[] => (kind === 'deleted' ? [] : regions)
+
 function fileItem(node: FileNode): vscode.TreeItem {
   const { file, resourceUri } = node
-  const item = new vscode.TreeItem(resourceUri, file.regions.length > 0 ? vscode.TreeItemCollapsibleState.Collapsed : vscode.TreeItemCollapsibleState.None)
+  const item = new vscode.TreeItem(resourceUri, regionsOf(file).length > 0 ? vscode.TreeItemCollapsibleState.Collapsed : vscode.TreeItemCollapsibleState.None)
   const folder = vscode.workspace.asRelativePath(vscode.Uri.joinPath(resourceUri, '..'))
   const isTop = vscode.workspace.workspaceFolders?.some(({ uri, name }) => folder === uri.fsPath || folder === name) === true
   const kind = { created: vscode.l10n.t('new'), changed: '', deleted: vscode.l10n.t('deleted') }[file.kind]
