@@ -8,6 +8,7 @@ export type MenuPlace =
   | 'view/title'
   | 'view/item/context'
   | 'editor/context'
+  | 'editor/title'
   | 'explorer/context'
   | 'editor/title/context'
   | 'scm/resourceState/context'
@@ -47,6 +48,8 @@ const job = (id: string, title: string, icon: string, target: JobCommand, palett
 const inChanges = 'view == bosun.changes && bosun.hasChanges'
 const onFile = 'view == bosun.changes && viewItem == file'
 const onRegion = 'view == bosun.changes && viewItem == region'
+/** A diff of a file that waits, which shows no lenses. */
+const inDiff = 'isInDiffEditor && resourcePath in bosun.reviewedPaths'
 /** The peek of a change that is compared with a text of ours. */
 const inPeek = 'originalResourceScheme == bosun-before'
 
@@ -85,8 +88,8 @@ export const commandSpecs: readonly CommandSpec[] = [
   { id: 'keepAllChanges', title: 'Keep All Changes', icon: 'check-all', target: { chat: 'keep-all' }, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@2' }] },
   { id: 'undoAllChanges', title: 'Undo All Changes…', icon: 'discard', target: { chat: 'undo-all' }, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@3' }] },
   { id: 'openFileChanges', title: 'Open Changes of File', icon: 'diff', target: { chat: 'open-file-changes' }, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@1' }] },
-  { id: 'keepFileChanges', title: 'Keep Changes of File', icon: 'check', target: { chat: 'keep-file' }, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@2' }] },
-  { id: 'undoFileChanges', title: 'Undo Changes of File', icon: 'discard', target: { chat: 'undo-file' }, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@3' }] },
+  { id: 'keepFileChanges', title: 'Keep Changes of File', icon: 'check', target: { chat: 'keep-file' }, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@2' }, { menu: 'editor/title', when: inDiff, group: 'navigation@1' }] },
+  { id: 'undoFileChanges', title: 'Undo Changes of File', icon: 'discard', target: { chat: 'undo-file' }, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@3' }, { menu: 'editor/title', when: inDiff, group: 'navigation@2' }] },
   {
     id: 'keepChange',
     title: 'Keep Change',

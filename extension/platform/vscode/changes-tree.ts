@@ -37,6 +37,7 @@ export class ChangesTree implements vscode.TreeDataProvider<ChangeNode> {
       this.#view.description = count === 0 ? '' : count === 1 ? vscode.l10n.t('1 file') : vscode.l10n.t('{count} files', { count })
     }
     void vscode.commands.executeCommand('setContext', 'bosun.hasChanges', files.length > 0)
+    void vscode.commands.executeCommand('setContext', 'bosun.reviewedPaths', files.map(({ path }) => uriOf(path).fsPath))
     this.#changes.fire()
   }
 
