@@ -1,28 +1,34 @@
 import { watch, type FSWatcher } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { ChangeWatch, IsIgnored, WatchedChange, WatchedFolder, WatchRefusal } from '../../capabilities/change-watch.ts'
 import type { Search } from '../../capabilities/search.ts'
 
 /** Folders that are watched at once; each is one of the system's watches. */
-export const MAX_WATCHED_FOLDERS = 3_000
+export const MAX_WATCHED_FOLDERS = 8_000
 /** Files whose names are held. */
 export const MAX_WATCHED_FILES = 50_000
+/** Watches that are made before others get a turn. */
+const AT_ONCE = 100
 /** Changed paths that one look tells. */
 const MAX_TAKEN = 2_000
 
 /** Folders that are never looked into, whatever ignore files say. */
 const skipped = new Set(['.git', 'node_modules'])
 
-/** Watches the folders that hold files which are not ignored, one by one. The list of them comes from `search`. */
-export function createChangeWatch({ search }: { readonly search: Pick<Search, 'list'> }): ChangeWatch {
+/**
+ * Watches the folders that hold files which are not ignored. Their list comes from `search`.
+ *
+ * Linux watches one folder at a time, so each has its own watch; the other systems watch a whole tree by one.
+ */
+export function createChangeWatch({ search, isRecursive = process.platform !== 'linux' }: { readonly search: Pick<Search, 'list'>; readonly isRecursive?: boolean }): ChangeWatch {
   const folders = new Map<string, Promise<Watched | WatchRefusal>>()
   return {
     async begin(folder, { isIgnored, signal }) {
       const known = folders.get(folder)
       if (known !== undefined) return await known
-      const begun = Watched.begin(folder, { search, isIgnored, signal })
+      const begun = Watched.begin(folder, { search, isRecursive, isIgnored, signal })
       folders.set(folder, begun)
       begun.catch(() => folders.delete(folder))
       return await begun
@@ -43,11 +49,13 @@ class Watched implements WatchedFolder {
   readonly kind = 'watched'
   readonly #watchers = new Map<string, FSWatcher>()
   readonly #files: Set<string>
+  readonly #folders: Set<string>
+  readonly #isRecursive: boolean
   readonly #isIgnored: IsIgnored
   #changed = new Set<string>()
   #isOverflown = false
 
-  static async begin(folder: string, { search, isIgnored, signal }: { readonly search: Pick<Search, 'list'>; readonly isIgnored: IsIgnored; readonly signal: AbortSignal }): Promise<Watched | WatchRefusal> {
+  static async begin(folder: string, { search, isRecursive, isIgnored, signal }: { readonly search: Pick<Search, 'list'>; readonly isRecursive: boolean; readonly isIgnored: IsIgnored; readonly signal: AbortSignal }): Promise<Watched | WatchRefusal> {
     const files = new Set<string>()
     const enough = new AbortController()
     try {
@@ -68,9 +76,15 @@ class Watched implements WatchedFolder {
     const places = new Set([folder])
     for (const file of files) for (let at = dirname(file); at.length > folder.length && !places.has(at); at = dirname(at)) places.add(at)
     if (places.size > MAX_WATCHED_FOLDERS) return { kind: 'refused', reason: 'too-many-folders', detail: `${folder} holds more than ${MAX_WATCHED_FOLDERS} folders.` }
-    const watched = new Watched(files, isIgnored)
+    const watched = new Watched(files, places, { isRecursive, isIgnored })
     try {
-      for (const place of places) watched.#watch(place)
+      watched.#watch(folder)
+      let made = 0
+      for (const place of isRecursive ? [] : places) {
+        watched.#watch(place)
+        made += 1
+        if (made % AT_ONCE === 0) await setImmediate()
+      }
     } catch (error) {
       watched.close()
       return { kind: 'refused', reason: 'unavailable', detail: error instanceof Error ? error.message : String(error) }
@@ -78,8 +92,10 @@ class Watched implements WatchedFolder {
     return watched
   }
 
-  private constructor(files: Set<string>, isIgnored: IsIgnored) {
+  private constructor(files: Set<string>, folders: Set<string>, { isRecursive, isIgnored }: { readonly isRecursive: boolean; readonly isIgnored: IsIgnored }) {
     this.#files = files
+    this.#folders = folders
+    this.#isRecursive = isRecursive
     this.#isIgnored = isIgnored
   }
 
@@ -108,7 +124,7 @@ class Watched implements WatchedFolder {
 
   /** Tell files that are known or of interest; what is new as a folder is watched too. */
   async #sort(changed: ReadonlySet<string>, paths: Map<string, boolean>): Promise<void> {
-    const fresh = [...changed].filter((path) => !this.#files.has(path) && !this.#watchers.has(path))
+    const fresh = [...changed].filter((path) => !this.#files.has(path) && !this.#folders.has(path))
     const there = new Map(await Promise.all(fresh.map(async (path) => [path, await kindOf(path)] as const)))
     const asked = fresh.filter((path) => there.get(path) !== 'gone')
     const ignored = asked.length === 0 ? new Set<string>() : await this.#isIgnored(asked)
@@ -116,7 +132,7 @@ class Watched implements WatchedFolder {
       if (this.#files.has(path)) {
         if (!paths.has(path)) paths.set(path, true)
         if ((await kindOf(path)) === 'gone') this.#files.delete(path)
-      } else if (this.#watchers.has(path)) await this.#folderChanged(path, paths)
+      } else if (this.#folders.has(path)) await this.#folderChanged(path, paths)
       else if (!ignored.has(path) && there.get(path) === 'file') this.#add(path, paths)
       else if (!ignored.has(path) && there.get(path) === 'folder') await this.#adopt(path, paths)
     }
@@ -125,10 +141,14 @@ class Watched implements WatchedFolder {
   /** A folder that is gone took what was below it along. */
   async #folderChanged(folder: string, paths: Map<string, boolean>): Promise<void> {
     if ((await kindOf(folder)) === 'folder') return
-    this.#watchers.get(folder)?.close()
-    this.#watchers.delete(folder)
+    for (const gone of [...this.#folders]) {
+      if (gone !== folder && !gone.startsWith(folder + sep)) continue
+      this.#folders.delete(gone)
+      this.#watchers.get(gone)?.close()
+      this.#watchers.delete(gone)
+    }
     for (const file of [...this.#files]) {
-      if (!file.startsWith(`${folder}/`)) continue
+      if (!file.startsWith(folder + sep)) continue
       if (!paths.has(file)) paths.set(file, true)
       this.#files.delete(file)
     }
@@ -144,13 +164,14 @@ class Watched implements WatchedFolder {
 
   /** What stands in a new folder came with it. */
   async #adopt(folder: string, paths: Map<string, boolean>): Promise<void> {
-    if (skipped.has(folder.slice(folder.lastIndexOf('/') + 1))) return
-    if (this.#watchers.size >= MAX_WATCHED_FOLDERS) {
+    if (skipped.has(basename(folder))) return
+    if (this.#folders.size >= MAX_WATCHED_FOLDERS) {
       this.#isOverflown = true
       return
     }
     try {
-      this.#watch(folder)
+      this.#folders.add(folder)
+      if (!this.#isRecursive) this.#watch(folder)
       const entries = await readdir(folder, { withFileTypes: true })
       const below = entries.map((entry) => join(folder, entry.name))
       const ignored = below.length === 0 ? new Set<string>() : await this.#isIgnored(below)
@@ -167,11 +188,15 @@ class Watched implements WatchedFolder {
 
   #watch(folder: string): void {
     if (this.#watchers.has(folder)) return
-    const watcher = watch(folder, { persistent: false }, (_event, name) => {
-      if (name === null) this.#isOverflown = true
-      else this.#note(join(folder, name))
+    const watcher = watch(folder, { persistent: false, recursive: this.#isRecursive }, (_event, name) => {
+      if (name === null) {
+        this.#isOverflown = true
+        return
+      }
+      if (this.#isRecursive && name.split(sep).some((part) => skipped.has(part))) return
+      this.#note(join(folder, name))
       // The folder itself may have gone.
-      if (name !== null && folder.endsWith(`/${name}`)) this.#note(folder)
+      if (name === basename(folder)) this.#note(folder)
     })
     watcher.on('error', () => {
       watcher.close()

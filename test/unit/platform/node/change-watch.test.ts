@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { ChangeWatch } from '../../../../extension/capabilities/change-watch.ts'
 import { createChangeWatch, MAX_WATCHED_FILES, MAX_WATCHED_FOLDERS } from '../../../../extension/platform/node/change-watch.ts'
 import { createDirectRunner } from '../../../../extension/platform/node/direct-runner.ts'
@@ -14,7 +14,7 @@ afterEach(async () => {
 const { signal } = new AbortController()
 
 /** A folder with files, watched. */
-async function watched(files: readonly string[], isIgnored: (path: string) => boolean = () => false) {
+async function watched(isRecursive: boolean, files: readonly string[], isIgnored: (path: string) => boolean = () => false) {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'watch-')))
   undos.push(() => rm(folder, { recursive: true, force: true }))
   const put = async (path: string) => {
@@ -24,7 +24,7 @@ async function watched(files: readonly string[], isIgnored: (path: string) => bo
   for (const file of files) await put(file)
   const processes = createDirectRunner()
   undos.push(() => processes.dispose())
-  const watch = createChangeWatch({ search: createRipgrepSearch({ processes }) })
+  const watch = createChangeWatch({ search: createRipgrepSearch({ processes }), isRecursive })
   undos.push(() => watch.dispose())
   const begun = await watch.begin(folder, { isIgnored: async (paths) => new Set(paths.filter((path) => isIgnored(path.slice(folder.length + 1)))), signal })
   if (begun.kind === 'refused') throw new Error(begun.detail)
@@ -41,31 +41,33 @@ async function watched(files: readonly string[], isIgnored: (path: string) => bo
   }
 }
 
-it('tells what changed, came and went, and whether it was there', async () => {
-  const w = await watched(['a', 'b', 'sub/c'])
-  await w.put('a')
-  await w.put('sub/new')
-  await rm(w.at('b'))
-  await rename(w.at('sub/c'), w.at('sub/d'))
-  expect(await w.take(5)).toEqual({ a: true, b: true, 'sub/c': true, 'sub/d': false, 'sub/new': false })
-})
+describe.each([['folder by folder', false], ['as a whole tree', true]])('watching %s', (_name, isRecursive) => {
+  it('tells what changed, came and went, and whether it was there', async () => {
+    const w = await watched(isRecursive, ['a', 'b', 'sub/c'])
+    await w.put('a')
+    await w.put('sub/new')
+    await rm(w.at('b'))
+    await rename(w.at('sub/c'), w.at('sub/d'))
+    expect(await w.take(5)).toEqual({ a: true, b: true, 'sub/c': true, 'sub/d': false, 'sub/new': false })
+  })
 
-it('looks into folders that come, and tells what a folder that goes took along', async () => {
-  const w = await watched(['a', 'sub/deep/c'])
-  await w.put('new/deep/x')
-  expect(await w.take(1)).toEqual({ 'new/deep/x': false })
-  await w.put('new/deep/x')
-  expect(await w.take(1)).toEqual({ 'new/deep/x': true })
-  await rm(w.at('sub'), { recursive: true })
-  expect(await w.take(1)).toEqual({ 'sub/deep/c': true })
-})
+  it('looks into folders that come, and tells what a folder that goes took along', async () => {
+    const w = await watched(isRecursive, ['a', 'sub/deep/c'])
+    await w.put('new/deep/x')
+    expect(await w.take(1)).toEqual({ 'new/deep/x': false })
+    await w.put('new/deep/x')
+    expect(await w.take(1)).toEqual({ 'new/deep/x': true })
+    await rm(w.at('sub'), { recursive: true })
+    expect(await w.take(1)).toEqual({ 'sub/deep/c': true })
+  })
 
-it('leaves out what is ignored, modules and the repository', async () => {
-  const w = await watched(['a', '.git/HEAD'], (path) => path.startsWith('out') || path.endsWith('.log'))
-  for (const path of ['out/x', 'b.log', 'node_modules/m/index.js', '.git/HEAD', 'z']) await w.put(path)
-  expect(await w.take(1)).toEqual({ z: false })
-  await w.put('a')
-  expect(await w.take(1)).toEqual({ a: true })
+  it('leaves out what is ignored, modules and the repository', async () => {
+    const w = await watched(isRecursive, ['a', '.git/HEAD'], (path) => path.startsWith('out') || path.endsWith('.log'))
+    for (const path of ['out/x', 'b.log', 'node_modules/m/index.js', '.git/HEAD', 'z']) await w.put(path)
+    expect(await w.take(1)).toEqual({ z: false })
+    await w.put('a')
+    expect(await w.take(1)).toEqual({ a: true })
+  })
 })
 
 it('refuses what is too large, and says why', async () => {
