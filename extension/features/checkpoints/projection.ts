@@ -71,7 +71,9 @@ export const reviewProjection: Projection<State, ReviewView> = {
       case 'review/kept':
       case 'review/undone': {
         const files = event.data.files.reduce<readonly FileUnderReview[]>((all, file) => settle(all, file, event.seq), state.view.files)
-        return { ...state, view: { files, turns: turnsAfter(state.view, files, event.type === 'review/kept' ? 'kept' : 'undone') } }
+        // Going back takes what was kept along.
+        const from = event.type === 'review/undone' && event.data.scope === 'since' ? (event.data.turn ?? Infinity) : Infinity
+        return { ...state, view: { files, turns: turnsAfter(state.view, files, { state: event.type === 'review/kept' ? 'kept' : 'undone', from }) } }
       }
       default:
         return state
@@ -99,7 +101,7 @@ function settle(files: readonly FileUnderReview[], { path, isWhole, calls, base 
 }
 
 /** A turn is settled once none of its calls waits; how the last of them was settled is its state. */
-function turnsAfter({ turns }: ReviewView, files: readonly FileUnderReview[], state: 'kept' | 'undone'): readonly TurnReview[] {
+function turnsAfter({ turns }: ReviewView, files: readonly FileUnderReview[], { state, from }: { readonly state: 'kept' | 'undone'; readonly from: number }): readonly TurnReview[] {
   const waiting = new Set(files.flatMap(({ steps, calls }) => steps.filter(({ callId }) => calls.includes(callId)).map(({ turn }) => turn)))
-  return turns.map((one) => (one.state === 'pending' && !waiting.has(one.turn) ? { ...one, state } : one))
+  return turns.map((one) => ((one.state === 'pending' || one.turn >= from) && !waiting.has(one.turn) ? { ...one, state } : one))
 }

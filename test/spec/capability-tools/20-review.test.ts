@@ -207,7 +207,7 @@ describe('undoing', () => {
     expect((await r.plan({ kind: 'since', turn: 2 })).paths.toSorted()).toEqual([r.at('a'), r.at('b')])
     await r.undo({ kind: 'since', turn: 2 })
     expect([await r.text('a'), await r.text('b')]).toEqual([ten.replace('one', 'ONE').replace('six', 'six, mine'), null])
-    expect(r.waiting()).toEqual([])
+    expect([r.waiting(), r.turns()]).toEqual([[], [{ turn: 1, state: 'kept' }, { turn: 2, state: 'undone' }, { turn: 3, state: 'undone' }]])
   })
 
   it('tells the model, in one message that is in the log, and makes it read again', async () => {
