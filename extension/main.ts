@@ -54,7 +54,7 @@ export function activate(context: vscode.ExtensionContext): void {
     jobTree,
     kept.register(),
     views.register(),
-    reviewSurface.register(),
+    reviewSurface.register(() => void start().catch(onError)),
     ...commandSpecs.map(({ id, target }) => vscode.commands.registerCommand(`bosun.${id}`, (...args: unknown[]) => execute(target, args))),
   )
   stop = async () => {

@@ -45,7 +45,8 @@ const job = (id: string, title: string, icon: string, target: JobCommand, palett
   palette,
   menus,
 })
-const inChanges = 'view == bosun.changes && bosun.hasChanges'
+const hasChanges = 'bosun.hasChanges'
+const inChanges = `view == bosun.changes && ${hasChanges}`
 const onFile = 'view == bosun.changes && viewItem == file'
 const onRegion = 'view == bosun.changes && viewItem == region'
 /** A diff of a file that waits, which shows no lenses. */
@@ -84,17 +85,18 @@ export const commandSpecs: readonly CommandSpec[] = [
   { id: 'importSession', title: 'Import Session…', icon: 'desktop-download', target: { chat: 'import-session' }, viewTitle: '3_session@6' },
   { id: 'compact', title: 'Compact Conversation', icon: 'fold', target: { chat: 'compact' }, viewTitle: '3_session@7' },
   { id: 'runCommand', title: 'Run Slash Command…', icon: 'terminal', target: { chat: 'run-command' } },
-  { id: 'reviewChanges', title: 'Review Changes', icon: 'diff-multiple', target: { chat: 'review-changes' }, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@1' }] },
-  { id: 'keepAllChanges', title: 'Keep All Changes', icon: 'check-all', target: { chat: 'keep-all' }, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@2' }] },
-  { id: 'undoAllChanges', title: 'Undo All Changes…', icon: 'discard', target: { chat: 'undo-all' }, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@3' }] },
-  { id: 'openFileChanges', title: 'Open Changes of File', icon: 'diff', target: { chat: 'open-file-changes' }, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@1' }] },
-  { id: 'keepFileChanges', title: 'Keep Changes of File', icon: 'check', target: { chat: 'keep-file' }, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@2' }, { menu: 'editor/title', when: inDiff, group: 'navigation@1' }] },
-  { id: 'undoFileChanges', title: 'Undo Changes of File', icon: 'discard', target: { chat: 'undo-file' }, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@3' }, { menu: 'editor/title', when: inDiff, group: 'navigation@2' }] },
+  { id: 'reviewChanges', title: 'Review Changes', icon: 'diff-multiple', target: { chat: 'review-changes' }, palette: hasChanges, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@1' }] },
+  { id: 'keepAllChanges', title: 'Keep All Changes', icon: 'check-all', target: { chat: 'keep-all' }, palette: hasChanges, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@2' }] },
+  { id: 'undoAllChanges', title: 'Undo All Changes…', icon: 'discard', target: { chat: 'undo-all' }, palette: hasChanges, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@3' }] },
+  { id: 'openFileChanges', title: 'Open Changes of File', icon: 'diff', target: { chat: 'open-file-changes' }, palette: hasChanges, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@1' }] },
+  { id: 'keepFileChanges', title: 'Keep Changes of File', icon: 'check', target: { chat: 'keep-file' }, palette: hasChanges, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@2' }, { menu: 'editor/title', when: inDiff, group: 'navigation@1' }] },
+  { id: 'undoFileChanges', title: 'Undo Changes of File', icon: 'discard', target: { chat: 'undo-file' }, palette: hasChanges, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@3' }, { menu: 'editor/title', when: inDiff, group: 'navigation@2' }] },
   {
     id: 'keepChange',
     title: 'Keep Change',
     icon: 'check',
     target: { chat: 'keep-change' },
+    palette: hasChanges,
     menus: [
       { menu: 'view/item/context', when: onRegion, group: 'inline@1' },
       { menu: 'scm/change/title', when: inPeek, group: 'navigation@1' },
@@ -105,6 +107,7 @@ export const commandSpecs: readonly CommandSpec[] = [
     title: 'Undo Change',
     icon: 'discard',
     target: { chat: 'undo-change' },
+    palette: hasChanges,
     menus: [
       { menu: 'view/item/context', when: onRegion, group: 'inline@2' },
       { menu: 'scm/change/title', when: inPeek, group: 'navigation@2' },

@@ -24,9 +24,15 @@ export class ChangesTree implements vscode.TreeDataProvider<ChangeNode> {
   #files: readonly ShownFile[] = []
   #view: vscode.TreeView<ChangeNode> | null = null
 
-  register(): vscode.Disposable {
-    this.#view = vscode.window.createTreeView(CHANGES_VIEW, { treeDataProvider: this })
-    return vscode.Disposable.from(this.#view, this.#changes)
+  /** `onSeen`: the person looks at it, so what waits has to be known. */
+  register(onSeen: () => void): vscode.Disposable {
+    const view = vscode.window.createTreeView(CHANGES_VIEW, { treeDataProvider: this })
+    this.#view = view
+    if (view.visible) onSeen()
+    const seen = view.onDidChangeVisibility(({ visible }) => {
+      if (visible) onSeen()
+    })
+    return vscode.Disposable.from(view, seen, this.#changes)
   }
 
   set(files: readonly ShownFile[]): void {

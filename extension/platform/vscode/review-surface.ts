@@ -10,8 +10,8 @@ export class VscodeReviewSurface implements ReviewSurface {
   #marks: ReviewMarks | null = null
   #disk: vscode.Disposable | null = null
 
-  register(): vscode.Disposable {
-    return vscode.Disposable.from(this.#tree.register(), this.#changed, { dispose: () => this.#marks?.dispose() }, { dispose: () => this.#disk?.dispose() })
+  register(onSeen: () => void): vscode.Disposable {
+    return vscode.Disposable.from(this.#tree.register(onSeen), this.#changed, { dispose: () => this.#marks?.dispose() }, { dispose: () => this.#disk?.dispose() })
   }
 
   show({ files, hasMarks }: ShownReview): void {
