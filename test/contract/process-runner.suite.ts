@@ -184,6 +184,23 @@ export function processRunnerContract({ describe, it, after, create }: ProcessRu
         await running.terminate()
         assert.equal(isRunning(Number(output.stdout)), false)
       }))
+    it('takes along what it started that left the group and the session, also what holds its output and ignores TERM, and nothing of others', () =>
+      withRunner(async (runner) => {
+        if (!existsSync('/proc/self/environ')) return
+        const folder = await mkdtemp(join(tmpdir(), 'runner-'))
+        const daemon = (name: string, trap: string) => `setsid -f bash -c 'trap "" ${trap}; echo $$ > ${name}; while :; do sleep 0.05; done'`
+        const pidIn = async (name: string) => {
+          await until(() => existsSync(join(folder, name)) && readFileSync(join(folder, name), 'utf8').endsWith('\n'))
+          return Number(readFileSync(join(folder, name), 'utf8'))
+        }
+        await run(runner, `${daemon('earlier', '')} > /dev/null 2>&1`, { cwd: folder })
+        const { running } = await start(runner, `${daemon('holding', 'TERM')}; ${daemon('plain', '')} > /dev/null 2>&1; sleep 1000`, { cwd: folder, graceMs: 100 })
+        const [earlier, ...own] = [await pidIn('earlier'), await pidIn('holding'), await pidIn('plain')]
+        await running.terminate()
+        assert.deepEqual([earlier, ...own].map(isRunning), [true, false, false])
+        process.kill(earlier, 'SIGKILL')
+        await rm(folder, { recursive: true })
+      }))
     it('a program that traps TERM and exits by itself was terminated all the same', () =>
       withRunner(async (runner) => {
         const { running, output } = await start(runner, 'trap "exit 0" TERM; echo ready; while :; do sleep 0.01; done')

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProcessError, type ProcessExit, type ProcessRunner, type ProcessSpec, type RunningProcess, type TreeFacts } from '../../capabilities/process.ts'
 import { mergeEnvironment, scrubEnvironment, type Environment } from './environment.ts'
-import { createOwnerMark, type OwnerMark } from './owner-mark.ts'
+import { createOwnerMark, type Marks, type OwnerMark } from './owner-mark.ts'
 import { createProcessTree, isOverWithin, type ProcessTree } from './process-tree.ts'
 import { birthOf, endLeftover, inspectTree } from './tree-facts.ts'
 
@@ -63,7 +63,7 @@ export function createDirectRunner(options: DirectRunnerOptions = {}): DirectRun
     const graceMs = Math.min(maxGraceMs, Math.max(defaultGraceMs, ...all.map((one) => one.graceMs)))
     // What left its group and session may hold the pipes of a program, so it does not wait for the programs to end.
     const outside = hasStarted ? owner.endAll(graceMs, new Set(all.map(({ pid }) => pid))) : undefined
-    await Promise.all([...all.map((one) => one.terminate(maxGraceMs)), outside])
+    await Promise.all([...all.map((one) => one.endWithHost(maxGraceMs)), outside])
     if (hasStarted) await owner.endAll(graceMs)
   }
 
@@ -71,10 +71,11 @@ export function createDirectRunner(options: DirectRunnerOptions = {}): DirectRun
     async start(spec) {
       if (disposal) throw runnerDisposed()
       if (spec.signal?.aborted) throw startAborted(spec.command)
-      const env = mergeEnvironment(mergeEnvironment(scrubEnvironment(environment()), spec.env ?? {}), { ...managed, ...owner.environment })
+      const marks = owner.ofProgram()
+      const env = mergeEnvironment(mergeEnvironment(scrubEnvironment(environment()), spec.env ?? {}), { ...managed, ...marks.environment })
       hasStarted = true
       const child = await spawnChild(spec, env)
-      const one = new OwnedProcess(child, spec, tree)
+      const one = new OwnedProcess(child, spec, { tree, marks })
       owned.add(one)
       void one.exit.then(() => (one.isOver() ? owned.delete(one) : keepWatch()))
       return one
@@ -99,6 +100,7 @@ class OwnedProcess implements DirectProcess {
   readonly exit: Promise<ProcessExit>
   readonly #child: ChildProcess
   readonly #tree: ProcessTree
+  readonly #marks: Marks
   readonly graceMs: number
   #hasExited = false
   #isGone = false
@@ -107,10 +109,11 @@ class OwnedProcess implements DirectProcess {
   #isPaused = false
   #onResume: () => void = () => {}
 
-  constructor(child: ChildProcess, spec: ProcessSpec, tree: ProcessTree) {
+  constructor(child: ChildProcess, spec: ProcessSpec, { tree, marks }: { readonly tree: ProcessTree; readonly marks: Marks }) {
     this.pid = child.pid!
     this.#child = child
     this.#tree = tree
+    this.#marks = marks
     this.graceMs = spec.graceMs ?? defaultGraceMs
     this.exit = this.#run(spec)
   }
@@ -150,8 +153,14 @@ class OwnedProcess implements DirectProcess {
     return birthOf(this.pid)
   }
 
-  terminate(maxGraceMs = this.graceMs): Promise<void> {
-    this.#termination ??= this.#endTree(Math.min(maxGraceMs, this.graceMs))
+  terminate(): Promise<void> {
+    this.#termination ??= this.#endTree(this.graceMs, true)
+    return this.#termination
+  }
+
+  /** What left its group and session is looked for once, for all programs. */
+  endWithHost(maxGraceMs: number): Promise<void> {
+    this.#termination ??= this.#endTree(Math.min(maxGraceMs, this.graceMs), false)
     return this.#termination
   }
 
@@ -209,15 +218,21 @@ class OwnedProcess implements DirectProcess {
     }
   }
 
-  async #endTree(graceMs: number): Promise<void> {
+  async #endTree(graceMs: number, takesOutside: boolean): Promise<void> {
     if (this.isOver()) return
     if (!this.#hasExited) this.#wasTerminated = true
-    await this.#tree.signal(this.pid, 'SIGTERM')
-    if (!(await this.#goneWithin(graceMs))) {
-      await this.#tree.signal(this.pid, 'SIGKILL')
-      await this.#goneWithin(killPatienceMs)
-    }
+    // What left its group and session may hold its pipes, so that does not wait for it to end.
+    await Promise.all([this.#endGroup(graceMs), takesOutside ? this.#marks.endAll(graceMs, new Set([this.pid])) : undefined])
+    // What left while it was being ended.
+    if (takesOutside) await this.#marks.endAll(graceMs)
     if (this.#hasExited) await this.exit
+  }
+
+  async #endGroup(graceMs: number): Promise<void> {
+    await this.#tree.signal(this.pid, 'SIGTERM')
+    if (await this.#goneWithin(graceMs)) return
+    await this.#tree.signal(this.pid, 'SIGKILL')
+    await this.#goneWithin(killPatienceMs)
   }
 
   #goneWithin(ms: number): Promise<boolean> {

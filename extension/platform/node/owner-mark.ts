@@ -3,24 +3,32 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { isOverWithin, statFacts } from './process-tree.ts'
 
-/** Set in whatever a host starts. A host that was itself started by another one names both, the outer one first. */
+/**
+ * Set in whatever a host starts. A host that was itself started by another one names both, the outer one first. Behind the name of the
+ * host stands the number of the program that it started: `<outer>/3:<own>/12`.
+ */
 export const OWNER_VARIABLE = 'BOSUN_OWNER'
 
 /**
- * Finds what left its group and its session, as daemons do, when the host that started it ends.
+ * Finds what left its group and its session, as daemons do, when the host that started it ends, or when one program is ended.
  *
- * It is looked for once, at that end, so a command costs no more for it. Measured 2026-11-30: 0.02 ms a process of the machine on Linux.
+ * It is looked for only then, so a command costs no more for it. Measured 2026-11-30: 0.02 ms a process of the machine on Linux.
  * What takes the mark out of its environment, or writes its title over it as some servers do, is not found.
  */
-export interface OwnerMark {
+export interface OwnerMark extends Marks {
+  /** For one more program. */
+  ofProgram(): Marks
+  /** Without waiting, as a host does that is about to exit; only where the system shows environments at once. */
+  killAllNow(): void
+}
+
+export interface Marks {
   readonly environment: Readonly<Record<string, string>>
   /**
    * TERM to all of it, KILL after the grace. Resolves when it is gone, or hangs in the system itself.
    * What is in a group or session of `others` is left to whoever ends those.
    */
   endAll(graceMs: number, others?: ReadonlySet<number>): Promise<void>
-  /** Without waiting, as a host does that is about to exit; only where the system shows environments at once. */
-  killAllNow(): void
 }
 
 /** After KILL; what is still there then hangs in the system itself. */
@@ -36,6 +44,20 @@ export function createOwnerMark(outer = process.env[OWNER_VARIABLE] ?? '', platf
 /** The mark that another process made: the last name in `value` is the one that is looked for. */
 export function ownerMarkFrom(value: string, platform: NodeJS.Platform = process.platform): OwnerMark {
   const own = value.slice(value.lastIndexOf(':') + 1)
+  let programs = 0
+  return {
+    ...marksOf(value, own, platform),
+    ofProgram() {
+      programs += 1
+      return marksOf(`${value}/${programs}`, `${own}/${programs}`, platform)
+    },
+    killAllNow() {
+      if (platform === 'linux') for (const { pid } of markedInProc(own)) signal(pid, 'SIGKILL')
+    },
+  }
+}
+
+function marksOf(value: string, own: string, platform: NodeJS.Platform): Marks {
   const find = platform === 'linux' ? async () => markedInProc(own) : platform === 'darwin' ? () => markedForPs(own) : async () => []
   return {
     environment: { [OWNER_VARIABLE]: value },
@@ -50,9 +72,6 @@ export function ownerMarkFrom(value: string, platform: NodeJS.Platform = process
         for (const { pid } of left) signal(pid, 'SIGKILL')
         return left.length === 0
       })
-    },
-    killAllNow() {
-      if (platform === 'linux') for (const { pid } of markedInProc(own)) signal(pid, 'SIGKILL')
     },
   }
 }
@@ -96,7 +115,7 @@ function markedForPs(own: string): Promise<readonly Marked[]> {
   })
 }
 
-const isOwn = (environment: string, own: string): boolean => new RegExp(`${OWNER_VARIABLE}=[^\\0\\s]*${own}`).test(environment)
+const isOwn = (environment: string, own: string): boolean => new RegExp(`${OWNER_VARIABLE}=[^\\0\\s]*${own}(?!\\d)`).test(environment)
 
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
