@@ -96,7 +96,7 @@ const kinds = ['read', 'edit', 'delete', 'move', 'search', 'execute', 'fetch', '
 
 const callShapes: ReadonlyMap<unknown, readonly Shape[]> = new Map<ToolCallView['card'], readonly Shape[]>([
   ['generic', [object<Call<'generic'>>({ card: text, title: text, kind: optional(word(...kinds)), subject: optional(text), rawInput: optional(json), content: optional(content), locations: optional(locations) })]],
-  ['terminal', [object<Call<'terminal'>>({ card: text, title: text, description: optional(text), cwd: optional(text) })]],
+  ['terminal', [object<Call<'terminal'>>({ card: text, title: text, description: optional(text), cwd: optional(text), typed: optional(word('text', 'enter', 'nothing')) })]],
   ['diff', [object<Call<'diff'>>({ card: text, title: text, diffs, locations: optional(locations) })]],
 ])
 
@@ -104,7 +104,7 @@ const resultShapes: ReadonlyMap<unknown, readonly Shape[]> = new Map<ToolResultV
   ['generic', [object<Result<'generic'>>({ card: text, title: optional(text), content: optional(content), jobId: optional(text) })]],
   [
     'terminal',
-    [object<Result<'terminal'>>({ card: text, title: optional(text), output: optional(text), exitCode: optional(number), signal: optional(text), timedOut: optional(boolean), aborted: optional(boolean), durationMs: optional(number), logPath: optional(text), cwd: optional(text), omittedBytes: optional(number), jobId: optional(text) })],
+    [object<Result<'terminal'>>({ card: text, title: optional(text), output: optional(text), exitCode: optional(number), signal: optional(text), timedOut: optional(boolean), aborted: optional(boolean), durationMs: optional(number), logPath: optional(text), cwd: optional(text), omittedBytes: optional(number), jobId: optional(text), isTyped: optional(boolean) })],
   ],
   ['diff', [object<Result<'diff'>>({ card: text, title: optional(text), diffs, note: optional(text) })]],
   [

@@ -38,7 +38,14 @@ export type ToolCallView =
       readonly content?: readonly CardContent[]
       readonly locations?: readonly FileLocation[]
     }
-  | { readonly card: 'terminal'; readonly title: string; readonly description?: string; readonly cwd?: string }
+  | {
+      readonly card: 'terminal'
+      readonly title: string
+      readonly description?: string
+      readonly cwd?: string
+      /** Present when it goes to a terminal that is open already, where it may be an answer as well as a command: the title as typed, Enter alone, or nothing, which only waits. */
+      readonly typed?: 'text' | 'enter' | 'nothing'
+    }
   | {
       readonly card: 'diff'
       readonly title: string
@@ -113,6 +120,8 @@ export interface TerminalResultView {
   readonly omittedBytes?: number
   /** It went on as this background job. */
   readonly jobId?: string
+  /** It was typed to a program that runs there, or not sent yet: no command was run. */
+  readonly isTyped?: boolean
 }
 
 export type SearchResultView =

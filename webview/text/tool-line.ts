@@ -77,12 +77,21 @@ function callLine(call: ToolCallView | null, tool: string, isOver: boolean): Too
   if (call === null) return { icon: 'tools', sentence: isOver ? 'Used {0}' : 'Using {0}', parts: [words(tool)], outcome: [] }
   switch (call.card) {
     case 'terminal':
-      return { icon: 'terminal', sentence: isOver ? 'Ran {0}' : 'Running {0}', parts: [code(call.title)], outcome: [] }
+      return { ...commandLine(call, isOver, call.typed !== undefined), outcome: [] }
     case 'diff':
       return diffLine(call.diffs, call.title, isOver, [])
     default:
       return genericLine(call, isOver)
   }
+}
+
+/** What is typed at an open terminal is a command only where the shell there waits for one, which its result says. */
+function commandLine({ title, typed }: Pick<Extract<ToolCallView, { card: 'terminal' }>, 'title' | 'typed'>, isOver: boolean, isTyped: boolean): Omit<ToolLine, 'outcome'> {
+  const icon = 'terminal'
+  if (typed === 'enter') return { icon, sentence: isOver ? 'Pressed Enter' : 'Pressing Enter', parts: [] }
+  if (typed === 'nothing') return { icon, sentence: isOver ? 'Waited for output' : 'Waiting for output', parts: [] }
+  if (isTyped) return { icon, sentence: isOver ? 'Typed {0}' : 'Typing {0}', parts: [code(title)] }
+  return { icon, sentence: isOver ? 'Ran {0}' : 'Running {0}', parts: [code(title)] }
 }
 
 const kindSentences = {
@@ -119,13 +128,12 @@ function resultLine(result: ToolResultView, call: ToolCallView | null, tool: str
       if (result.title === undefined || (!isOver && hasSubject(call))) return callLine(call, tool, isOver)
       return { ...callLine(call, tool, isOver), sentence: '{0}', parts: [words(result.title)] }
     }
-    case 'terminal':
-      return {
-        icon: 'terminal',
-        sentence: result.jobId === undefined ? 'Ran {0}' : 'Moved {0} to the background',
-        parts: [code(result.title ?? (call?.card === 'terminal' ? call.title : tool))],
-        outcome: terminalOutcome(result),
-      }
+    case 'terminal': {
+      const title = result.title ?? (call?.card === 'terminal' ? call.title : tool)
+      if (result.jobId !== undefined) return { icon: 'terminal', sentence: 'Moved {0} to the background', parts: [code(title)], outcome: terminalOutcome(result) }
+      const typed = call?.card === 'terminal' ? call.typed : undefined
+      return { ...commandLine({ title, ...(typed && { typed }) }, true, result.isTyped === true), outcome: terminalOutcome(result) }
+    }
     case 'diff':
       // What it was for says more than how many files it touched.
       return changedPaths(result.diffs).length > 1 && result.title !== undefined ? { icon: 'edit', sentence: '{0}', parts: [words(result.title)], outcome: [] } : diffLine(result.diffs, result.title ?? tool, true, [])

@@ -39,6 +39,8 @@ export type SendResult = {
   readonly truncated: boolean
   /** Keys of the person since the last look, secrets left out; absent when there were none. */
   readonly personTyped?: string
+  /** The text went to a program, or waits on the line: it is no command that the shell ran. */
+  readonly isTyped?: true
 }
 
 export type TerminalLines = {

@@ -152,6 +152,7 @@ export class TerminalSession {
 
   async send({ text, submit, signal, onText }: SendRequest & { readonly signal: AbortSignal; readonly onText: (text: string) => void }): Promise<SendResult> {
     const mark = this.#begin()
+    const isTyped = text !== '' && (!submit || !this.#isAtPrompt)
     try {
       await this.#type(text, submit)
       const waitReason = await this.#wait({ since: this.#parts.clock.monotonicMs(), deadlineMs: SEND_DEADLINE_MS, infersIdle: true, signal })
@@ -159,7 +160,7 @@ export class TerminalSession {
       const { text: viewport, isLost } = this.screen.since(mark)
       onText(viewport)
       const personTyped = this.takePersonTyped()
-      return { viewport: viewport.trimEnd(), waitReason, sessionStatus: this.#status, truncated: isLost, ...(personTyped !== '' && { personTyped }) }
+      return { viewport: viewport.trimEnd(), waitReason, sessionStatus: this.#status, truncated: isLost, ...(personTyped !== '' && { personTyped }), ...(isTyped && { isTyped }) }
     } catch (error) {
       if (!signal.aborted) throw error
       await this.#interrupt()

@@ -33,6 +33,7 @@ export const createTerminalSend = ({ terminals, jobs }: { readonly terminals: Pi
               sessionStatus: { ...statusSchema, required: true },
               truncated: { type: 'boolean', required: true },
               personTyped: { type: 'string' },
+              isTyped: { type: 'boolean', const: true },
             },
             additionalProperties: false,
           },
@@ -52,7 +53,7 @@ export const createTerminalSend = ({ terminals, jobs }: { readonly terminals: Pi
               : [value.viewport === '' ? '(nothing appeared)' : value.viewport, `[wait: ${value.waitReason}]`, `[session: ${statusText(value.sessionStatus)}]`, ...(value.truncated ? ['[the beginning is gone; only the end is shown]'] : []), ...typedNotice(value.personTyped)].join('\n'),
         },
       ],
-      presentationMeta: (_args, value) => (value.kind === 'background' ? { kind: value.kind, jobId: value.jobId } : { kind: value.kind, output: value.viewport, waitReason: value.waitReason }),
+      presentationMeta: (_args, value) => (value.kind === 'background' ? { kind: value.kind, jobId: value.jobId } : { kind: value.kind, output: value.viewport, waitReason: value.waitReason, ...(value.isTyped === true && { isTyped: true }) }),
     },
     async execute({ sessionId, text, submit = true, run_in_background }, exec) {
       if (text.length > MAX_TEXT_CHARS) throw new ToolError('INVALID_ARGS', `text has ${text.length} characters; at most ${MAX_TEXT_CHARS} can be typed in one call. Write a file instead.`)

@@ -76,6 +76,15 @@ describe.skipIf(cannotRun)('the terminal tools', () => {
       expect(valueOf(await send(id, 'echo a', { submit: false }))).toMatchObject({ viewport: 'echo a', waitReason: 'stdin_read' })
       expect(valueOf(await send(id, 'b'))['viewport']).toBe('b\nab\n$')
     })
+    it('says what was no command of the shell: an answer to a program, and what waits on the line', async () => {
+      const id = await open()
+      const isTyped = async (text: string, more: object = {}) => valueOf(await send(id, text, more))['isTyped']
+      expect(await isTyped('read -p "port? " x')).toBeUndefined()
+      const answered = await send(id, '8080')
+      expect(valueOf(answered)['isTyped']).toBe(true)
+      expect(answered.meta).toMatchObject({ isTyped: true })
+      expect([await isTyped('echo ', { submit: false }), await isTyped('$x'), await isTyped(''), await isTyped('', { submit: false })]).toEqual([true, undefined, undefined, undefined])
+    })
     it('has no secrets of the host', async () => {
       process.env['MY_TEST_TOKEN'] = 'secret-value'
       const id = await open()
@@ -329,9 +338,9 @@ describe.skipIf(cannotRun)('the terminal tools', () => {
       ['read', { sessionId: 'pty-1', mode: 'screen' }, { card: 'generic', title: 'Look at the screen of pty-1', kind: 'read' }],
       ['signal', { sessionId: 'pty-1', signal: 'SIGINT' }, { card: 'generic', title: 'Send SIGINT to pty-1', kind: 'execute' }],
       ['close', { sessionId: 'pty-1' }, { card: 'generic', title: 'Close terminal pty-1', kind: 'delete' }],
-      ['send', { sessionId: 'pty-1', text: 'ls' }, { card: 'terminal', title: 'ls', description: 'pty-1' }],
-      ['send', { sessionId: 'pty-1', text: '' }, { card: 'terminal', title: 'Press Enter', description: 'pty-1' }],
-      ['send', { sessionId: 'pty-1', text: '', submit: false }, { card: 'terminal', title: 'Wait for output', description: 'pty-1' }],
+      ['send', { sessionId: 'pty-1', text: 'ls' }, { card: 'terminal', title: 'ls', description: 'pty-1', typed: 'text' }],
+      ['send', { sessionId: 'pty-1', text: '' }, { card: 'terminal', title: 'Press Enter', description: 'pty-1', typed: 'enter' }],
+      ['send', { sessionId: 'pty-1', text: '', submit: false }, { card: 'terminal', title: 'Wait for output', description: 'pty-1', typed: 'nothing' }],
       ['send', { text: 'ls' }, undefined],
     ])('%s %j', (name, args, card) => expect(call(name, args)).toEqual(card))
     it('of what appeared has no exit code, and of a record nobody knows there is none', async () => {

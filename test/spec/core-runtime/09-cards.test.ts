@@ -95,8 +95,20 @@ const rows: readonly Row[] = [
   { tool: 'terminal_signal', args: { sessionId: 't1', signal: 'SIGINT' }, pending: { card: 'generic', title: 'Send SIGINT to t1', kind: 'execute' }, completed: null, bare: null, failed: null },
   { tool: 'terminal_close', args: { sessionId: 't1' }, pending: { card: 'generic', title: 'Close terminal t1', kind: 'delete' }, completed: null, bare: null, failed: null },
   {
-    tool: 'terminal_send', args: { sessionId: 't1', text: 'ls' }, meta: { output: 'a.txt' }, pending: { card: 'terminal', title: 'ls', description: 't1' },
+    tool: 'terminal_send', args: { sessionId: 't1', text: 'ls' }, meta: { output: 'a.txt' }, pending: { card: 'terminal', title: 'ls', description: 't1', typed: 'text' },
     completed: { card: 'terminal', output: 'a.txt' }, bare: null, failed: null,
+  },
+  {
+    tool: 'terminal_send', args: { sessionId: 't1', text: '8080' }, meta: { output: '8080', isTyped: true }, pending: { card: 'terminal', title: '8080', description: 't1', typed: 'text' },
+    completed: { card: 'terminal', output: '8080', isTyped: true }, bare: null, failed: null,
+  },
+  {
+    tool: 'terminal_send', args: { sessionId: 't1', text: '' }, meta: { output: '' }, pending: { card: 'terminal', title: 'Press Enter', description: 't1', typed: 'enter' },
+    completed: { card: 'terminal', output: '' }, bare: null, failed: null,
+  },
+  {
+    tool: 'terminal_send', args: { sessionId: 't1', text: '', submit: false }, meta: { output: '' }, pending: { card: 'terminal', title: 'Wait for output', description: 't1', typed: 'nothing' },
+    completed: { card: 'terminal', output: '' }, bare: null, failed: null,
   },
   {
     tool: 'glob', args: { pattern: '*.ts', path: 'src' }, meta: { paths: ['src/a.ts'], total: 3, truncated: true },

@@ -32,6 +32,21 @@ describe('a command', () => {
   it('that waits', () => check(command, null, 'Running npm test, waits for you', { state: 'waiting' }))
 })
 
+describe('what is sent to an open terminal', () => {
+  const sent = (typed: 'text' | 'enter' | 'nothing'): ToolCallView => ({ card: 'terminal', title: '8080', typed })
+  it('is typed until more is known', () => check(sent('text'), null, 'Typing 8080'))
+  it('was run where a shell waited for it', () => check(sent('text'), { card: 'terminal', output: '' }, 'Ran 8080'))
+  it('was typed where a program had asked', () => check(sent('text'), { card: 'terminal', output: '', isTyped: true }, 'Typed 8080'))
+  it('may be Enter alone', () => {
+    check(sent('enter'), null, 'Pressing Enter')
+    check(sent('enter'), { card: 'terminal', output: '' }, 'Pressed Enter')
+  })
+  it('may be nothing', () => {
+    check(sent('nothing'), null, 'Waiting for output')
+    check(sent('nothing'), { card: 'terminal', output: '' }, 'Waited for output')
+  })
+})
+
 describe('an edit', () => {
   const diff = (path: string, oldText: string | null, oldStart?: number) => ({ path, oldText, newText: 'b', ...(oldStart === undefined ? {} : { oldStart, newStart: oldStart }) })
   it('of one file', () => check(null, { card: 'diff', diffs: [diff('a/b.ts', 'a', 3), diff('a/b.ts', 'c', 9)] }, 'Edited b.ts'))
