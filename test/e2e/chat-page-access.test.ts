@@ -14,8 +14,8 @@ after(() => browser.close())
 /** Every state in one theme, and those with most colours in the two others, the narrowest promised view among them. */
 const views: readonly { readonly theme: Theme; readonly width: number; readonly names: readonly string[] }[] = [
   { theme: 'dark-modern', width: 300, names: Object.keys(fixtures) },
-  { theme: 'light-modern', width: 600, names: ['streaming', 'cards-open', 'cards-others', 'approvals-several', 'failures'] },
-  { theme: 'high-contrast', width: 280, names: ['streaming', 'cards-open', 'question', 'failures', 'notices', 'menu-references', 'menu-commands', 'attachments', 'add-menu'] },
+  { theme: 'light-modern', width: 600, names: ['streaming', 'cards-open', 'cards-others', 'approvals-several', 'failures', 'running-commands', 'running-commands-open'] },
+  { theme: 'high-contrast', width: 280, names: ['streaming', 'cards-open', 'running-commands-open', 'question', 'failures', 'notices', 'menu-references', 'menu-commands', 'attachments', 'add-menu'] },
 ]
 
 for (const { theme, width, names } of views) {
