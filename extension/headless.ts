@@ -12,7 +12,9 @@ import type { PauseCause, TurnEndReason } from './core/log/event.ts'
 import type { UserMessage } from './core/log/message.ts'
 import type { Agent } from './core/session/agent.ts'
 import { MAX_ARCHIVE_BYTES } from './core/session/archive/import.ts'
+import { settings } from './core/settings/specs.ts'
 import type { ToolResult } from './core/tools/definition.ts'
+import { inlineCapOf } from './core/tools/guards/spill.ts'
 import { UnresolvedReference } from './features/references/service.ts'
 import { parseHeadlessArguments, USAGE, UsageError } from './headless-arguments.ts'
 import type { ExportCommand, HeadlessCommand, ImportCommand, PermissionAnswer, RunCommand, ToolCommand } from './headless-arguments.ts'
@@ -160,6 +162,7 @@ async function printCatalogue(): Promise<number> {
   const { ctx } = application
   try {
     const presets = ctx.presets.list().filter(({ problem }) => problem === undefined).map(({ id }) => ({ id, names: new Set(ctx.tools.schemas(ctx.presets.scopeOf(id)).map((tool) => tool.name)) }))
+    const maxInlineBytes = ctx.settings.get(settings.toolsMaxInlineBytes)
     const tools = ctx.tools.list(null).map(({ name, description, parameters, output, isConcurrencySafe, timeoutMs, limits = [] }) => ({
       name,
       description,
@@ -169,6 +172,7 @@ async function printCatalogue(): Promise<number> {
       parallelSafe: isConcurrencySafe !== undefined,
       timeoutMs: timeoutMs ?? null,
       limits,
+      maxInlineBytes: inlineCapOf(name, maxInlineBytes),
       group: ctx.tools.groupOf(name) ?? null,
     }))
     await write(`${JSON.stringify(tools)}\n`)
@@ -321,8 +325,8 @@ function pauseText(cause: PauseCause): string {
   const { cap, per = 'session' } = cause
   if (cap === 'steps') return `a pause at the cap of ${cause.limit} steps; continue with --resume`
   if (cap === 'minutes') return `a pause at the cap of ${cause.limit} min; continue with --resume`
-  const settings = cap === 'cost' ? { turn: 'turnCostLimit', session: 'costLimit', day: 'dayCostLimit' } : { turn: 'turnTokenLimit', session: 'tokenLimit', day: 'dayTokenLimit' }
-  return `${cap === 'cost' ? 'COST_LIMIT' : 'TOKEN_LIMIT'}: ${pauseWords(cause, english)} Raise bosun.agent.${settings[per]} to go on`
+  const keys = cap === 'cost' ? { turn: 'turnCostLimit', session: 'costLimit', day: 'dayCostLimit' } : { turn: 'turnTokenLimit', session: 'tokenLimit', day: 'dayTokenLimit' }
+  return `${cap === 'cost' ? 'COST_LIMIT' : 'TOKEN_LIMIT'}: ${pauseWords(cause, english)} Raise bosun.agent.${keys[per]} to go on`
 }
 
 const userMessage = ({ machine }: Capabilities, text: string): UserMessage => ({

@@ -327,6 +327,17 @@ it('catalogue lists every tool with what it takes, gives and where it shows', as
   expect(tools.every(({ group, parameters, output }) => group && parameters && output)).toBe(true)
 })
 
+it('catalogue says what one call may take and give, and how much of a result stays inline', async () => {
+  const { lines } = await runHeadless(['catalogue'])
+  const [tools] = lines as unknown as [readonly { name: string; limits: readonly { of: string; max: number; unit: string }[]; maxInlineBytes: number | null; timeoutMs: number | null }[]]
+  const row = (name: string) => tools.find((tool) => tool.name === name)
+  expect(row('read')).toMatchObject({ maxInlineBytes: null, limits: expect.arrayContaining([{ of: 'lines', max: 2_000, unit: 'lines' }, { of: 'text of the lines', max: 51_200, unit: 'bytes' }]) })
+  expect(row('glob')).toMatchObject({ maxInlineBytes: 50_000, timeoutMs: 30_000, limits: expect.arrayContaining([{ of: 'paths on a page', max: 100, unit: 'items' }]) })
+  expect(row('lsp')).toMatchObject({ maxInlineBytes: 50_000, timeoutMs: 60_000, limits: expect.arrayContaining([{ of: 'places in an answer', max: 100, unit: 'items' }]) })
+  // Every tool that takes or gives what can be large says how much.
+  expect(tools.filter(({ limits }) => limits.length === 0).map(({ name }) => name)).toEqual(['ask_user_question', 'job_kill', 'todo_write'])
+})
+
 function utf16(text: string): Buffer {
   return Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')])
 }

@@ -7,7 +7,7 @@ import { compileLinePattern } from './line-pattern.ts'
 import { createRunningCommands } from './running-commands.ts'
 import { JobError, type Job, type JobCaller, type Jobs, type JobSpec, type RunningProgram } from './service.ts'
 
-export interface JobRuntime extends Jobs {
+export interface JobRuntime extends Omit<Jobs, 'maxConsecutiveWakes'> {
   /** The ids of a session that is back are taken; new ones go on after them. */
   reserve(ids: readonly string[]): void
   /** End the jobs of an agent that goes, and wait for them. */
@@ -132,6 +132,7 @@ export function createJobs(needs: JobRuntimeNeeds): JobRuntime {
   }
 
   return {
+    maxLive,
     commands,
     start: (spec) => start(spec).job,
 

@@ -56,7 +56,7 @@ export function jobsPlugin({ clock, logger, machine, processes, maxConsecutiveWa
         onWaits: (owner, job, how) => owner && deliver(owner, waitsNotice(machine.randomId(), job, how, stripAnsi(jobs.transcript(job.id).text)), { wakes: true }),
         onMatch: (owner, job, line, isLast) => owner && deliver(owner, matchNotice(machine.randomId(), job, line, isLast), { wakes: true }),
       })
-      ctx.provide('jobs', jobs)
+      ctx.provide('jobs', { ...jobs, maxConsecutiveWakes: maxConsecutiveWakes() })
       ctx.on('agent/inbox/inserted', ({ agent, message }) => {
         if (message.source.kind === 'user') wakes.delete(agent)
       })

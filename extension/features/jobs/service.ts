@@ -131,6 +131,10 @@ export type JobCaller = Agent | undefined | 'person'
 
 /** Background jobs of this host, in memory; the log of the owner says which ones there were. */
 export interface Jobs {
+  /** Running and stopping jobs that one owner may have; the unowned count together. */
+  readonly maxLive: number
+  /** Turns that ends of jobs may start in a row while the person says nothing. */
+  readonly maxConsecutiveWakes: number
   /** Errors: `JobError` `JOB_LIMIT`, `OWNER_NOT_LIVE`, `DISPOSING`, `BAD_PATTERN`, and what `run` throws; nothing was started then. */
   start(spec: JobSpec): Job
   /** What `caller` may see, its own and the unowned, in the order they were started. */

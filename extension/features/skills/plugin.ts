@@ -19,6 +19,7 @@ import { withInvocations } from './invocations.ts'
 import { SkillLibrary, type LibraryNeeds } from './library.ts'
 import { SKILL_NAME } from './parse-skill.ts'
 import { renderSkill } from './render-skill.ts'
+import { MAX_SKILL_BYTES } from './scan.ts'
 import { SkillError, type ContributedSkill, type Skill, type Skills } from './service.ts'
 
 export interface SkillsPluginNeeds extends Omit<LibraryNeeds, 'options' | 'contributed' | 'onChange'> {
@@ -98,6 +99,7 @@ class SkillsFeature {
 
   serviceFor(user: Context): Skills {
     return {
+      maxFileBytes: MAX_SKILL_BYTES,
       list: ({ session }) => this.#libraryOf(session.header.cwd).skills,
       load: (name, { agent, by }) => this.#libraryOf(agent?.session.header.cwd).load(name, by),
       render: renderSkill,

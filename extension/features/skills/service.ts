@@ -98,6 +98,8 @@ export class SkillError extends HarnessError<SkillErrorCode> {}
 
 /** Packages of instructions that a model loads when it needs them. Source: capability specification 13. */
 export interface Skills {
+  /** Of the file that holds one. */
+  readonly maxFileBytes: number
   /** Those of a session's folders as last found, in the order in which they go first. */
   list(agent: Pick<Agent, 'session'>): readonly Skill[]
   /** What one says, read anew. Errors: `SkillError`. */

@@ -15,7 +15,7 @@ import type {} from '../../core/loop/points.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import { TerminalSessionError, type TerminalInfo, type Terminals } from './service.ts'
 import { shellsOf } from './shells.ts'
-import { TerminalSession } from './terminal-session.ts'
+import { SEND_DEADLINE_MS, TerminalSession } from './terminal-session.ts'
 
 export interface TerminalsPluginNeeds {
   readonly terminals: TerminalHost
@@ -86,6 +86,8 @@ export function terminalsPlugin(needs: TerminalsPluginNeeds): Plugin {
         ).then(() => changes.emit())
 
       const service: Terminals = {
+        maxTerminals: MAX_TERMINALS,
+        sendDeadlineMs: SEND_DEADLINE_MS,
         get types() {
           return [...shells().keys()]
         },

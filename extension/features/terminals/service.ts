@@ -73,6 +73,10 @@ export interface TypingState {
 
 /** The terminals of agents: each belongs to the one that opened it, and ends with it at the latest. */
 export interface Terminals {
+  /** That one agent may have, ended ones that were not closed included. */
+  readonly maxTerminals: number
+  /** How long `send` waits at most. */
+  readonly sendDeadlineMs: number
   /** Names of shells that can be asked for. */
   readonly types: readonly string[]
   /** Errors: `TerminalSessionError` `NO_BACKEND`, `DUPLICATE_NAME`, `OWNER_NOT_LIVE`, `TERMINAL_LIMIT`, `SERVICE_DISPOSING`; `TerminalError`. */

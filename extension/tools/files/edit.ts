@@ -2,9 +2,10 @@ import { applyEdits, toLf } from '../../base/encoding.ts'
 import { staleVersion, FileError, type FileTarget, type FileVersion, type TextFile } from '../../capabilities/file-system.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
-import { refuseEscalation, sessionFolder } from '../session-folder.ts'
+import { sessionFolder } from '../session-folder.ts'
+import { withoutEscalation } from '../without-escalation.ts'
 import { presentCall, presentResult } from './edit.card.ts'
-import { changeFacts, changeMeta, changeNotes, changeProperties, keepBeforeImage, MAX_CHANGED_BYTES, snippetOf } from './file-change.ts'
+import { changeFacts, changeLimits, changeMeta, changeNotes, changeProperties, keepBeforeImage, MAX_CHANGED_BYTES, snippetOf } from './file-change.ts'
 import { editOpenNotebook, editStoredNotebook, isNotebookPath, type NotebookChange, type NotebookNeeds } from './edit-notebook.ts'
 import { explainStale } from './explain-stale.ts'
 import { cellsOfJson } from './notebook-json.ts'
@@ -13,7 +14,7 @@ import { planEdit, type EditPlan, type EditRequest } from './plan-edit.ts'
 /** `edit`: replace literal text in a file. Source: capability specification 8 and 20.3. */
 export function createEdit(needs: NotebookNeeds): ToolDefinition {
   const { files, observations } = needs
-  return defineTool({
+  return withoutEscalation(defineTool({
     name: 'edit',
     description: 'Replace literal text in a file that you have read. old_string must stand there exactly once, white space included, without line numbers.',
     parameters: {
@@ -32,9 +33,9 @@ export function createEdit(needs: NotebookNeeds): ToolDefinition {
       render: (_args, value) => [{ type: 'text', text: [sentence(value), snippetOf(value.hunks), ...changeNotes(value)].filter((part) => part !== '').join('\n') }],
       presentationMeta: (_args, value) => changeMeta(value, 'update'),
     },
+    limits: changeLimits,
     async execute(args, exec) {
       checkArguments(args)
-      refuseEscalation(exec)
       const target = await files.resolve(args.file_path, sessionFolder(exec), exec.signal)
       const { version } = await observations.editIntent(exec.agent, target)
       const request = {
@@ -51,7 +52,7 @@ export function createEdit(needs: NotebookNeeds): ToolDefinition {
     },
     presentCall,
     presentResult,
-  })
+  }))
 
   async function changed({ target, version, request, label, exec }: Wanted): Promise<Changed> {
     const isNotebook = isNotebookPath(target.path)

@@ -5,7 +5,7 @@ import type { ChangeOutcome, FileSystem, FileTarget } from '../../capabilities/f
 import type { InferValue, ValueSpec } from '../../core/schema/spec.ts'
 import { newProblemsLine, newProblemsSchema, newProblemsText } from '../../core/tools/new-problems.ts'
 import type { FileChange } from '../../core/tools/file-changes.ts'
-import type { Execution } from '../../core/tools/definition.ts'
+import type { Execution, ToolLimit } from '../../core/tools/definition.ts'
 import type { Observations } from '../../features/observation/service.ts'
 import { changesBetween, type Changes, type Hunk } from './hunks.ts'
 import { numberedLines } from './snippet.ts'
@@ -19,10 +19,17 @@ export interface FileToolNeeds {
 
 /** Bytes of a file that is changed whole or in part: all of it is read, kept as it was, and compared. */
 export const MAX_CHANGED_BYTES = 50 * 1024 * 1024
-/** Bytes of a text that is given as it was and is; larger ones have no diff. */
-const MAX_DIFFED_BYTES = 10 * 1024 * 1024
+/** Characters of a text that is given as it was and is; one with as many or more has no diff. */
+const MAX_DIFFED_CHARS = 10 * 1024 * 1024
 /** Bytes of hunks that a card may add to the log. */
 const MAX_META_BYTES = 65_536
+
+/** Of `write` and `edit`. */
+export const changeLimits: readonly ToolLimit[] = [
+  { of: 'a file that is changed', max: MAX_CHANGED_BYTES, unit: 'bytes' },
+  { of: 'a text that is compared', max: MAX_DIFFED_CHARS, unit: 'characters' },
+  { of: 'facts of the card', max: MAX_META_BYTES, unit: 'bytes' },
+]
 
 export const hunkSchema = {
   type: 'object',
@@ -76,7 +83,7 @@ export function changeFacts(options: {
   readonly beforeImage: string | null
 }): ChangeFacts {
   const { outcome, intended, target, path, beforeImage } = options
-  const isSmall = Math.max(outcome.before?.length ?? 0, outcome.after.length) < MAX_DIFFED_BYTES
+  const isSmall = Math.max(outcome.before?.length ?? 0, outcome.after.length) < MAX_DIFFED_CHARS
   const before = isSmall && outcome.before !== null ? toLf(outcome.before) : null
   const after = isSmall ? toLf(outcome.after) : null
   const changes: Changes = before === null || after === null ? { hunks: [], added: 0, removed: 0 } : changesBetween(before, after)

@@ -73,6 +73,14 @@ export function createReadImage({ files, blobs, observations, pictures, takesIma
       ],
       presentationMeta: (_args, { image }) => ({ width: image.width, height: image.height, bytes: image.bytes }),
     },
+    limits: [
+      { of: 'the file', max: MAX_SOURCE_BYTES, unit: 'bytes' },
+      { of: 'the image as it is shown', max: maxBytes, unit: 'bytes' },
+      { of: 'a side as it is shown', max: imageLimits.maxSide, unit: 'pixels' },
+      { of: 'the whole image', max: imageLimits.maxPixels, unit: 'pixels' },
+      { of: 'images of a message', max: imageLimits.maxImages, unit: 'items' },
+      { of: 'all images of a message', max: imageLimits.maxMessageBytes, unit: 'bytes' },
+    ],
     isConcurrencySafe: () => true,
     async execute({ file_path }, exec) {
       if (file_path.trim() === '') throw new ToolError('INVALID_ARGS', 'file_path is blank. Give the path of an image file.')

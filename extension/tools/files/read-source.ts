@@ -23,7 +23,7 @@ export interface ReadSource {
   lines(window: LineWindow): Promise<FileLines>
 }
 
-const MAX_PDF_BYTES = 50 * 1024 * 1024
+export const MAX_PDF_BYTES = 50 * 1024 * 1024
 const MAX_PDF_PAGES = 1_000
 /** UTF-16 units of the text of a PDF. */
 const MAX_PDF_CHARS = 4 * 1024 * 1024

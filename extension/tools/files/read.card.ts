@@ -14,7 +14,7 @@ export interface ReadArgs {
 }
 
 /** Bytes of lines that a card may add to the log; the whole text stands in the result already. */
-const MAX_META_BYTES = 16_384
+export const MAX_META_BYTES = 16_384
 
 /** Durable facts of the card. */
 export function readMeta({ path, offset, lines, totalLines, format }: {

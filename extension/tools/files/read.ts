@@ -7,9 +7,10 @@ import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/t
 import type { Observations } from '../../features/observation/service.ts'
 import { sessionFolder } from '../session-folder.ts'
 import { onOneLine } from '../shown-path.ts'
+import { MAX_CHANGED_BYTES } from './file-change.ts'
 import { createGitIgnores, isGenerated } from './file-nature.ts'
-import { createReadSources, type ReadSource, type ReadSourceNeeds } from './read-source.ts'
-import { presentCall, presentResult, readMeta } from './read.card.ts'
+import { createReadSources, MAX_PDF_BYTES, type ReadSource, type ReadSourceNeeds } from './read-source.ts'
+import { MAX_META_BYTES, presentCall, presentResult, readMeta } from './read.card.ts'
 import { similarNames, splitPath } from './similar-names.ts'
 import { symbolRanges, type LineRange } from './symbol-ranges.ts'
 
@@ -72,6 +73,15 @@ export function createRead(needs: ReadNeeds): ToolDefinition {
       render: (_args, value) => [{ type: 'text', text: envelope(value) }],
       presentationMeta: (_args, value) => readMeta(value),
     },
+    limits: [
+      { of: 'lines', max: MAX_LINES, unit: 'lines' },
+      { of: 'one line', max: MAX_LINE_LENGTH, unit: 'characters' },
+      { of: 'text of the lines', max: MAX_BYTES, unit: 'bytes' },
+      { of: 'ranges', max: MAX_RANGES, unit: 'items' },
+      { of: 'a PDF', max: MAX_PDF_BYTES, unit: 'bytes' },
+      { of: 'a notebook', max: MAX_CHANGED_BYTES, unit: 'bytes' },
+      { of: 'facts of the card', max: MAX_META_BYTES, unit: 'bytes' },
+    ],
     isConcurrencySafe: () => true,
     async execute(args, exec) {
       checkArguments(args)

@@ -32,6 +32,10 @@ export function createStrReplaceEditor(needs: FileToolNeeds): ToolDefinition {
       view_range: { type: 'array', items: { type: 'integer' }, description: 'view: first and last line, from 1; -1 is the end.' },
     },
     output: { schema: { type: 'string' }, render: (_args, value) => [{ type: 'text', text: value }] },
+    limits: [
+      { of: 'the answer', max: MAX_OUTPUT_CHARS, unit: 'characters' },
+      { of: 'a file that is shown or changed', max: MAX_CHANGED_BYTES, unit: 'bytes' },
+    ],
     async execute(args, exec) {
       if (args.path.trim() === '') throw invalid('path is blank. Give the absolute path of a file.')
       const cwd = sessionFolder(exec)

@@ -2,15 +2,16 @@ import { toLf } from '../../base/encoding.ts'
 import { FileError, readonlyFile, notRegular, type ChangeOutcome, type FileStat, type FileTarget, type WriteChange } from '../../capabilities/file-system.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
-import { refuseEscalation, sessionFolder } from '../session-folder.ts'
-import { changeFacts, changeMeta, changeNotes, changeProperties, keepBeforeImage, type FileToolNeeds } from './file-change.ts'
+import { sessionFolder } from '../session-folder.ts'
+import { withoutEscalation } from '../without-escalation.ts'
+import { changeFacts, changeLimits, changeMeta, changeNotes, changeProperties, keepBeforeImage, type FileToolNeeds } from './file-change.ts'
 import { explainStale } from './explain-stale.ts'
 import { presentCall, presentResult } from './write.card.ts'
 
 /** `write`: create a file or replace all of it. Source: capability specification 7. */
 export function createWrite(needs: FileToolNeeds): ToolDefinition {
   const { files, observations } = needs
-  return defineTool({
+  return withoutEscalation(defineTool({
     name: 'write',
     description: 'Create a file, or replace a whole one that you have read. Folders are made. To change a part, use edit.',
     parameters: { file_path: { type: 'string', required: true }, content: { type: 'string', required: true } },
@@ -33,9 +34,9 @@ export function createWrite(needs: FileToolNeeds): ToolDefinition {
       ],
       presentationMeta: (_args, value) => changeMeta(value, value.operation),
     },
+    limits: changeLimits,
     async execute({ file_path, content }, exec) {
       if (file_path.trim() === '') throw new ToolError('INVALID_ARGS', 'file_path is blank. Give the path of a file.')
-      refuseEscalation(exec)
       const target = await files.resolve(file_path, sessionFolder(exec), exec.signal)
       const stat = await statOf(target, exec)
       if (stat !== null && stat.kind !== 'file') throw notRegular(file_path, stat.kind)
@@ -51,7 +52,7 @@ export function createWrite(needs: FileToolNeeds): ToolDefinition {
     },
     presentCall,
     presentResult,
-  })
+  }))
 
   async function published(change: WriteChange, exec: BodyExecution): Promise<ChangeOutcome> {
     try {

@@ -9,7 +9,7 @@ const MAX_LABEL_CHARS = 200
 const shownLabel = (label: string) => clipped(label.replaceAll(/\s+/g, ' '), MAX_LABEL_CHARS)
 
 /** `job_list`: the background jobs the agent may see. Source: capability specification 12.1. */
-export const createJobList = (jobs: Pick<Jobs, 'list'>): ToolDefinition =>
+export const createJobList = (jobs: Pick<Jobs, 'list' | 'maxLive' | 'maxConsecutiveWakes'>): ToolDefinition =>
   defineTool({
     name: 'job_list',
     description: 'List your background jobs.',
@@ -26,6 +26,11 @@ export const createJobList = (jobs: Pick<Jobs, 'list'>): ToolDefinition =>
         },
       ],
     },
+    limits: [
+      { of: 'running jobs of a session', max: jobs.maxLive, unit: 'items' },
+      { of: 'turns in a row that ends of jobs start', max: jobs.maxConsecutiveWakes, unit: 'items' },
+      { of: 'one label', max: MAX_LABEL_CHARS, unit: 'characters' },
+    ],
     execute: (_args, exec) => jobs.list(exec.agent).map(jobValue),
     presentCall: () => ({ card: 'generic', title: 'List background jobs', kind: 'read' }),
   })

@@ -4,8 +4,10 @@ import { LanguageError, type LanguageAnswer, type LanguageLocation, type Languag
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type BodyExecution, type Execution, type ToolDefinition } from '../../core/tools/definition.ts'
 import { sessionFolder } from '../session-folder.ts'
-import { answerText, MAX_LOCATIONS } from './answer-text.ts'
+import { withoutEscalation } from '../without-escalation.ts'
+import { answerText, MAX_LOCATIONS, MAX_RESULT_CHARS } from './answer-text.ts'
 import { makeChange } from './make-change.ts'
+import { MAX_CHANGED_FILES, MAX_CHANGED_PLACES } from './change-plan.ts'
 import { createChangePlanner, type ChangePlanner, type LanguageNeeds } from './change-planner.ts'
 import { findPlace, type FoundPlace } from './asked-place.ts'
 import { lspMeta } from './lsp-meta.ts'
@@ -54,6 +56,15 @@ export function createLsp(needs: LanguageNeeds): { readonly tool: ToolDefinition
       presentationMeta: (_args, value) => lspMeta(value),
     },
     timeoutMs: TIMEOUT_MS,
+    limits: [
+      { of: 'places in an answer', max: MAX_LOCATIONS, unit: 'items' },
+      { of: 'actions in an answer', max: MAX_ACTIONS, unit: 'items' },
+      { of: 'the answer', max: MAX_RESULT_CHARS, unit: 'characters' },
+      { of: 'the file that is asked about', max: MAX_SOURCE_BYTES, unit: 'bytes' },
+      { of: 'files of one change', max: MAX_CHANGED_FILES, unit: 'items' },
+      { of: 'places of one change', max: MAX_CHANGED_PLACES, unit: 'items' },
+      { of: 'time', max: TIMEOUT_MS, unit: 'ms' },
+    ],
     isConcurrencySafe: ({ operation }) => !changingOperations.has(operation),
     async execute(args, exec): Promise<LspValue> {
       checkArguments(args)
@@ -149,7 +160,7 @@ export function createLsp(needs: LanguageNeeds): { readonly tool: ToolDefinition
     }
   }
 
-  return { tool: withoutPlace(tool), plan: planner.edit }
+  return { tool: withoutPlace(withoutEscalation(tool)), plan: planner.edit }
 }
 
 /**

@@ -3,7 +3,6 @@ import { applyEdits } from '../../base/encoding.ts'
 import { FileError } from '../../capabilities/file-system.ts'
 import type { BodyExecution } from '../../core/tools/definition.ts'
 import { changeFacts, keepBeforeImage, type FileToolNeeds } from '../files/file-change.ts'
-import { refuseEscalation } from '../session-folder.ts'
 import type { ChangePlan } from './change-planner.ts'
 import type { FilePlan } from './change-plan.ts'
 import type { LspValue } from './lsp-value.ts'
@@ -16,7 +15,6 @@ import type { LspValue } from './lsp-value.ts'
  * Errors: `FileError`; nothing is changed then.
  */
 export async function makeChange(needs: FileToolNeeds, plan: ChangePlan, exec: BodyExecution): Promise<LspValue> {
-  refuseEscalation(exec)
   const { files, observations } = needs
   const known: boolean[] = []
   for (const file of plan.files) known.push(await isKnown(needs, file, exec))

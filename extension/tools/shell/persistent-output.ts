@@ -5,7 +5,7 @@ import { plainOutput } from '../../base/plain-output.ts'
 export const MAX_OUTPUT_CHARS = 16_000
 /** UTF-16 units kept at each end before they are cleaned; what is between them is only in the file. */
 const KEPT_CHARS = 128_000
-const MAX_SPILL_BYTES = 64 * 1024 * 1024
+export const MAX_SPILL_BYTES = 64 * 1024 * 1024
 
 /** What one command writes at a terminal: both ends in memory, all of it in a file once it is long. */
 export class PersistentOutput {

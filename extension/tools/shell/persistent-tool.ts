@@ -6,8 +6,10 @@ import type { ScopeKey } from '../../core/kernel/plugin.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
-import { refuseEscalation, sessionFolder } from '../session-folder.ts'
+import { sessionFolder } from '../session-folder.ts'
+import { withoutEscalation } from '../without-escalation.ts'
 import type { PersistentDialect } from './persistent-dialect.ts'
+import { MAX_OUTPUT_CHARS, MAX_SPILL_BYTES } from './persistent-output.ts'
 import { PERSISTENT_DEADLINE_MS, PersistentShell, type PersistentEnd } from './persistent-shell.ts'
 
 export interface PersistentShellNeeds {
@@ -57,7 +59,7 @@ export function createPersistentShells({ terminals, blobs, clock, dialect, machi
     stateOf: (scope) => (scope === null ? undefined : byScope.get(scope)),
     disposeOwner,
     dispose: () => Promise.all([...shells.keys()].map(disposeOwner)).then(() => {}),
-    tool: defineTool({
+    tool: withoutEscalation(defineTool({
       name: dialect.name,
       description: dialect.description,
       parameters: { command: { type: 'string', required: true } },
@@ -65,13 +67,17 @@ export function createPersistentShells({ terminals, blobs, clock, dialect, machi
       async execute({ command }, exec) {
         if (command.trim() === '') throw new ToolError('INVALID_ARGS', 'command is blank. Give the command to run.')
         if (command.includes('\0')) throw new ToolError('INVALID_ARGS', 'command holds a NUL character, which no shell can take. Leave it out.')
-        refuseEscalation(exec)
         const cwd = sessionFolder(exec)
         if (exec.agent === undefined) throw new ToolError('INVALID_ARGS', `${dialect.name} keeps a shell for a session, and this call has none.`)
         return render(await shellOf(exec.agent, cwd).run(command, { timeoutMs, signal: exec.signal, onText: (text) => exec.progress(text) }))
       },
+      limits: [
+        { of: 'time', max: timeoutMs, unit: 'ms' },
+        { of: 'output', max: MAX_OUTPUT_CHARS, unit: 'characters' },
+        { of: 'the file with all of it', max: MAX_SPILL_BYTES, unit: 'bytes' },
+      ],
       presentCall: ({ command }) => ({ card: 'terminal', title: command }),
-    }),
+    })),
   }
 }
 

@@ -6,7 +6,8 @@ import type { Agent } from '../../core/session/agent.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { Jobs, JobSpec } from '../../features/jobs/service.ts'
-import { refuseEscalation, sessionFolder } from '../session-folder.ts'
+import { sessionFolder } from '../session-folder.ts'
+import { withoutEscalation } from '../without-escalation.ts'
 import type { EndLeft } from './left-programs.ts'
 import { renderShell, joinStreams, shellMeta } from './render.ts'
 import { runBackground } from './run-background.ts'
@@ -49,7 +50,7 @@ const jobParameters = {
 /** `bash` or `pwsh`: one command in a fresh shell. Source: capability specification 1 and 2. */
 export function createShellTool(dialect: ShellDialect, needs: ShellToolNeeds): ToolDefinition {
   const all = { ...parameters, ...jobParameters }
-  return defineTool({
+  return withoutEscalation(defineTool({
     name: dialect.name,
     description: dialect.description,
     // Typed as if the parameter were there: where it is not declared, a call that sends it all the same is refused below.
@@ -61,7 +62,6 @@ export function createShellTool(dialect: ShellDialect, needs: ShellToolNeeds): T
     },
     async execute(args, exec): Promise<ShellValue> {
       checkArguments(args)
-      refuseEscalation(exec)
       const spec: ShellRunSpec = { program: await programOf(args, exec), isInteractive: args.interactive === true, openSpill: openSpillFor(exec), ...leftFor(exec) }
       if (args.run_in_background === true || args.wake_on !== undefined || spec.isInteractive) checkJobs(args)
       return args.run_in_background === true ? inBackground(args, spec, exec) : inForeground(args, spec, exec)
@@ -74,7 +74,7 @@ export function createShellTool(dialect: ShellDialect, needs: ShellToolNeeds): T
     ],
     presentCall,
     presentResult,
-  })
+  }))
 
   function checkJobs({ run_in_background, wake_on }: ShellArgs): void {
     if (needs.jobs === undefined) throw backgroundUnavailable()

@@ -4,7 +4,7 @@ import type { Skills } from '../../features/skills/service.ts'
 import { presentCall, presentResult } from './skill.card.ts'
 
 /** `skill`: what one of the listed skills says. Source: capability specification 13. */
-export const createSkill = (skills: Pick<Skills, 'load' | 'render'>): ToolDefinition =>
+export const createSkill = (skills: Pick<Skills, 'load' | 'render' | 'maxFileBytes'>): ToolDefinition =>
   defineTool({
     name: 'skill',
     description: 'Load the instructions of one skill from the list of skills you were given, then follow them.',
@@ -28,6 +28,7 @@ export const createSkill = (skills: Pick<Skills, 'load' | 'render'>): ToolDefini
       },
       render: (_args, loaded) => [{ type: 'text', text: skills.render(loaded) }],
     },
+    limits: [{ of: 'the file of a skill', max: skills.maxFileBytes, unit: 'bytes' }],
     execute: ({ name }, { agent }) => skills.load(name, { by: 'model', ...(agent && { agent }) }),
     presentCall,
     presentResult,

@@ -1,9 +1,11 @@
 import { fitEnds, utf8Length } from '../../base/text.ts'
 import type { ToolContent } from '../../core/log/message.ts'
-import type { Execution, ToolResult } from '../../core/tools/definition.ts'
+import type { Execution, ToolLimit, ToolResult } from '../../core/tools/definition.ts'
 
 /** UTF-8 bytes of a complete result, a failed one too. */
 export const MAX_RESULT_BYTES = 262_144
+/** Of every tool whose result `boundResult` bounds. */
+export const resultLimit: ToolLimit = { of: 'a complete result', max: MAX_RESULT_BYTES, unit: 'bytes' }
 
 /** The last word on a result: both ends of a text that is too long. */
 export function boundResult(_exec: Execution, { content }: ToolResult): readonly ToolContent[] | undefined {

@@ -1,7 +1,7 @@
 import { defineTool } from '../../core/tools/define-tool.ts'
 import type { ToolDefinition } from '../../core/tools/definition.ts'
 import type { Terminals } from '../../features/terminals/service.ts'
-import { boundResult } from './bounds.ts'
+import { boundResult, resultLimit } from './bounds.ts'
 
 /** `terminal_close`: end a terminal with everything that runs at it. Source: capability specification 16. */
 export const createTerminalClose = (terminals: Pick<Terminals, 'close'>): ToolDefinition =>
@@ -18,6 +18,7 @@ export const createTerminalClose = (terminals: Pick<Terminals, 'close'>): ToolDe
       render: (_args, { sessionId, outcome }) => [{ type: 'text', text: words[outcome](sessionId) }],
     },
     execute: async ({ sessionId }, exec) => ({ sessionId, outcome: await terminals.close(exec.agent, sessionId) }),
+    limits: [resultLimit],
     finalizeContent: boundResult,
     presentCall: ({ sessionId }) => ({ card: 'generic', title: `Close terminal ${sessionId}`, kind: 'delete' }),
   })

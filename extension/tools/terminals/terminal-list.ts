@@ -1,7 +1,7 @@
 import { defineTool } from '../../core/tools/define-tool.ts'
 import type { ToolDefinition } from '../../core/tools/definition.ts'
 import type { AdoptableTerminal, TerminalInfo, Terminals } from '../../features/terminals/service.ts'
-import { boundResult } from './bounds.ts'
+import { boundResult, resultLimit } from './bounds.ts'
 import { infoText, terminalProperties } from './terminal-schema.ts'
 
 /** `terminal_list`: the terminals of this session. Source: capability specification 16. */
@@ -15,6 +15,7 @@ export const createTerminalList = (terminals: Pick<Terminals, 'list' | 'adoptabl
       render: (_args, list) => [{ type: 'text', text: list.length === 0 ? 'You have no terminals.' : list.map(rowOf).join('\n') }],
     },
     execute: (_args, exec) => [...terminals.list(exec.agent), ...terminals.adoptable().map(toRow)],
+    limits: [resultLimit],
     finalizeContent: boundResult,
     presentCall: () => ({ card: 'generic', title: 'List terminals', kind: 'read' }),
   })

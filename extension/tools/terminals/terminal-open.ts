@@ -2,8 +2,9 @@ import type { FileSystem } from '../../capabilities/file-system.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { Terminals } from '../../features/terminals/service.ts'
-import { refuseEscalation, sessionFolder } from '../session-folder.ts'
-import { boundResult } from './bounds.ts'
+import { sessionFolder } from '../session-folder.ts'
+import { withoutEscalation } from '../without-escalation.ts'
+import { boundResult, resultLimit } from './bounds.ts'
 import { terminalProperties } from './terminal-schema.ts'
 
 export const MAX_NAME_CHARS = 80
@@ -17,8 +18,8 @@ const parameters = ({ types }: Pick<Terminals, 'types'>) =>
 const adoptParameter = { adopt: { type: 'string', description: 'Id of a terminal of the person’s, to ask them for instead of opening one.' } } as const
 
 /** `terminal_open`: a shell at a terminal of its own. Source: capability specification 16. */
-export const createTerminalOpen = ({ terminals, files, offersAdoption }: { readonly terminals: Pick<Terminals, 'open' | 'adopt' | 'types'>; readonly files: Pick<FileSystem, 'resolve' | 'stat'>; readonly offersAdoption: boolean }): ToolDefinition =>
-  defineTool({
+export const createTerminalOpen = ({ terminals, files, offersAdoption }: { readonly terminals: Pick<Terminals, 'open' | 'adopt' | 'types' | 'maxTerminals'>; readonly files: Pick<FileSystem, 'resolve' | 'stat'>; readonly offersAdoption: boolean }): ToolDefinition =>
+  withoutEscalation(defineTool({
     name: 'terminal_open',
     description: 'Open a terminal that stays: a shell whose programs can be talked to in turns.',
     // Typed as if the last one were there: where it is not declared, a call that sends it all the same is refused below.
@@ -33,7 +34,6 @@ export const createTerminalOpen = ({ terminals, files, offersAdoption }: { reado
       if (adopt !== undefined && !offersAdoption) throw new ToolError('INVALID_ARGS', 'Terminals of the person cannot be asked for here. Leave adopt out.')
       if (type.trim() === '') throw new ToolError('INVALID_ARGS', `type is blank. Give one of ${terminals.types.join(', ')}.`)
       if (name !== undefined && (name.trim() === '' || name.length > MAX_NAME_CHARS)) throw new ToolError('INVALID_ARGS', `name must have 1 to ${MAX_NAME_CHARS} characters. Leave it out for none.`)
-      refuseEscalation(exec)
       if (adopt !== undefined) return terminals.adopt(exec.agent, adopt, name)
       const target = await files.resolve(cwd ?? '.', sessionFolder(exec), exec.signal)
       const shown = cwd ?? target.path
@@ -41,6 +41,7 @@ export const createTerminalOpen = ({ terminals, files, offersAdoption }: { reado
       if (!target.exists || (await files.stat(target, exec.signal)).kind !== 'directory') throw new ToolError('INVALID_ARGS', `The folder ${shown} ${target.exists ? 'is not a folder' : 'does not exist'}. Leave cwd out for the session’s folder.`)
       return terminals.open(exec.agent, { type, cwd: target.path, ...(name !== undefined && { name }) })
     },
+    limits: [resultLimit, { of: 'terminals of a session', max: terminals.maxTerminals, unit: 'items' }, { of: 'name', max: MAX_NAME_CHARS, unit: 'characters' }],
     finalizeContent: boundResult,
     presentCall: ({ type, name, adopt }) => ({ card: 'generic', title: adopt !== undefined ? `Ask for your terminal ${name ?? adopt}` : name === undefined ? `Open a ${type} terminal` : `Open a ${type} terminal: ${name}`, kind: 'execute' }),
-  })
+  }))

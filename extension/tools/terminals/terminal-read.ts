@@ -1,7 +1,8 @@
+import { SCROLLBACK_LINES } from '../../capabilities/terminal-screen.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { Terminals } from '../../features/terminals/service.ts'
-import { boundResult } from './bounds.ts'
+import { boundResult, resultLimit } from './bounds.ts'
 import { typedNotice } from './terminal-schema.ts'
 
 export const DEFAULT_COUNT = 500
@@ -46,6 +47,7 @@ export const createTerminalRead = (terminals: Pick<Terminals, 'read' | 'screen'>
       if (!Number.isInteger(count) || count < 1) throw new ToolError('INVALID_ARGS', `count must be a whole number from 1, not ${count}.`)
       return mode === 'screen' ? terminals.screen(exec.agent, sessionId) : terminals.read(exec.agent, sessionId, { offset, count })
     },
+    limits: [resultLimit, { of: 'what is kept above the screen', max: SCROLLBACK_LINES, unit: 'lines' }],
     finalizeContent: boundResult,
     presentCall: ({ sessionId, mode }) => ({ card: 'generic', title: mode === 'screen' ? `Look at the screen of ${sessionId}` : `Read terminal ${sessionId}`, kind: 'read' }),
   })

@@ -2,8 +2,8 @@ import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { Jobs } from '../../features/jobs/service.ts'
 import type { Terminals } from '../../features/terminals/service.ts'
-import { refuseEscalation } from '../session-folder.ts'
-import { boundResult } from './bounds.ts'
+import { withoutEscalation } from '../without-escalation.ts'
+import { boundResult, resultLimit } from './bounds.ts'
 import { presentSend, presentSent } from './terminal-send.card.ts'
 import { statusSchema, statusText, typedNotice } from './terminal-schema.ts'
 
@@ -11,8 +11,8 @@ import { statusSchema, statusText, typedNotice } from './terminal-schema.ts'
 export const MAX_TEXT_CHARS = 100_000
 
 /** `terminal_send`: type at a terminal and see what comes. Source: capability specification 16. */
-export const createTerminalSend = ({ terminals, jobs }: { readonly terminals: Pick<Terminals, 'send' | 'sendInBackground' | 'check'>; readonly jobs: Pick<Jobs, 'start'> }): ToolDefinition =>
-  defineTool({
+export const createTerminalSend = ({ terminals, jobs }: { readonly terminals: Pick<Terminals, 'send' | 'sendInBackground' | 'check' | 'sendDeadlineMs'>; readonly jobs: Pick<Jobs, 'start'> }): ToolDefinition =>
+  withoutEscalation(defineTool({
     name: 'terminal_send',
     description: 'Type at a terminal, press Enter, and get what appears until it waits for keys again, at most 30 s; the program goes on then. Empty text without submit only waits.',
     parameters: {
@@ -57,7 +57,6 @@ export const createTerminalSend = ({ terminals, jobs }: { readonly terminals: Pi
     },
     async execute({ sessionId, text, submit = true, run_in_background }, exec) {
       if (text.length > MAX_TEXT_CHARS) throw new ToolError('INVALID_ARGS', `text has ${text.length} characters; at most ${MAX_TEXT_CHARS} can be typed in one call. Write a file instead.`)
-      refuseEscalation(exec)
       terminals.check(exec.agent, sessionId)
       if (run_in_background !== true) {
         const result = await terminals.send(exec.agent, sessionId, { text, submit, signal: exec.signal, onText: (shown) => exec.progress(shown) })
@@ -71,7 +70,8 @@ export const createTerminalSend = ({ terminals, jobs }: { readonly terminals: Pi
       })
       return { kind: 'background' as const, jobId: job.id }
     },
+    limits: [resultLimit, { of: 'text', max: MAX_TEXT_CHARS, unit: 'characters' }, { of: 'wait', max: terminals.sendDeadlineMs, unit: 'ms' }],
     finalizeContent: boundResult,
     presentCall: presentSend,
     presentResult: presentSent,
-  })
+  }))

@@ -2,7 +2,7 @@ import { terminalSignals } from '../../capabilities/terminal.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import type { ToolDefinition } from '../../core/tools/definition.ts'
 import type { Terminals } from '../../features/terminals/service.ts'
-import { boundResult } from './bounds.ts'
+import { boundResult, resultLimit } from './bounds.ts'
 
 /** `terminal_signal`: a signal for the program in the foreground. Source: capability specification 16. */
 export const createTerminalSignal = (terminals: Pick<Terminals, 'signal'>): ToolDefinition =>
@@ -19,6 +19,7 @@ export const createTerminalSignal = (terminals: Pick<Terminals, 'signal'>): Tool
       render: ({ sessionId, signal }, { targetPgid }) => [{ type: 'text', text: `Sent ${signal} to ${targetPgid === null ? 'the foreground' : `process group ${targetPgid}`} of ${sessionId}.` }],
     },
     execute: async ({ sessionId, signal }, exec) => ({ delivered: true as const, targetPgid: await terminals.signal(exec.agent, sessionId, signal) }),
+    limits: [resultLimit],
     finalizeContent: boundResult,
     presentCall: ({ sessionId, signal }) => ({ card: 'generic', title: `Send ${signal} to ${sessionId}`, kind: 'execute' }),
   })

@@ -1,34 +1,241 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { FileSystem } from '../../../extension/capabilities/file-system.ts'
+import type { Languages } from '../../../extension/capabilities/languages.ts'
+import type { ProcessRunner } from '../../../extension/capabilities/process.ts'
+import { settings } from '../../../extension/core/settings/specs.ts'
+import type { ToolDefinition } from '../../../extension/core/tools/definition.ts'
+import { inlineCapOf } from '../../../extension/core/tools/guards/spill.ts'
+import { pwshDialect } from '../../../extension/tools/shell/shell-dialect.ts'
+import { createShellTool } from '../../../extension/tools/shell/shell-tool.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { createMemoryBlobStore } from '../../support/memory-blob-store.ts'
 import { wholeApplication, type WholeApplication } from '../../support/whole-application.ts'
 
-/* Chapter 18.3: the limits of the tools, as the catalogue shows them. Written down by hand, never taken from the code. */
+/* Chapter 18: the tables of the tools, as the catalogue shows them. Written down by hand, never taken from the code. */
 
 type Row = readonly [of: string, max: number, unit: string]
 
+const shell: readonly Row[] = [['time', 600_000, 'ms'], ['one stream of output', 64_000, 'bytes'], ['the file with all of one stream', 67_108_864, 'bytes'], ['grace before KILL', 3_000, 'ms']]
+const change: readonly Row[] = [['a file that is changed', 52_428_800, 'bytes'], ['a text that is compared', 10_485_760, 'characters'], ['facts of the card', 65_536, 'bytes']]
+const terminal: Row = ['a complete result', 262_144, 'bytes']
 const limits: Readonly<Record<string, readonly Row[]>> = {
-  bash: [['time', 600_000, 'ms'], ['one stream of output', 64_000, 'bytes'], ['the file with all of one stream', 67_108_864, 'bytes'], ['grace before KILL', 3_000, 'ms']],
+  bash: shell,
+  pwsh: shell,
+  'bash of the minimal preset': [['time', 300_000, 'ms'], ['output', 16_000, 'characters'], ['the file with all of it', 67_108_864, 'bytes']],
+  read: [
+    ['lines', 2_000, 'lines'], ['one line', 2_000, 'characters'], ['text of the lines', 51_200, 'bytes'], ['ranges', 20, 'items'],
+    ['a PDF', 52_428_800, 'bytes'], ['a notebook', 52_428_800, 'bytes'], ['facts of the card', 16_384, 'bytes'],
+  ],
+  // Ours: a larger file is shown as a smaller copy.
+  read_image: [
+    ['the file', 33_554_432, 'bytes'], ['the image as it is shown', 3_670_016, 'bytes'], ['a side as it is shown', 2_000, 'pixels'], ['the whole image', 40_000_000, 'pixels'],
+    ['images of a message', 20, 'items'], ['all images of a message', 104_857_600, 'bytes'],
+  ],
+  write: change,
+  edit: change,
+  str_replace_editor: [['the answer', 16_000, 'characters'], ['a file that is shown or changed', 52_428_800, 'bytes']],
   glob: [['paths on a page', 100, 'items'], ['what is found', 20_000_000, 'bytes'], ['facts of the card', 65_536, 'bytes']],
   grep: [
     ['matches on a page unless head_limit says otherwise', 250, 'lines'], ['head_limit', 1_000, 'lines'], ['context around a match', 20, 'lines'],
     ['one line on a page', 2_000, 'bytes'], ['what is found', 20_000_000, 'bytes'], ['facts of the card', 65_536, 'bytes'],
   ],
+  job_list: [['running jobs of a session', 10, 'items'], ['turns in a row that ends of jobs start', 3, 'items'], ['one label', 200, 'characters']],
   job_output: [['wait', 600_000, 'ms'], ['input', 64_000, 'bytes']],
+  job_kill: [],
+  // Ours: a body has no cap of its own, the file that holds it has.
+  skill: [['the file of a skill', 1_048_576, 'bytes']],
   web_fetch: [
     ['address', 2_048, 'characters'], ['page after decompression', 5_000_000, 'bytes'], ['redirects within a site', 5, 'items'],
     ['text of the page in one call', 100_000, 'characters'], ['whole result', 200_000, 'characters'],
   ],
   web_search: [['queries', 4, 'items'], ['one query', 1_000, 'characters'], ['sources', 8, 'items']],
+  terminal_open: [terminal, ['terminals of a session', 8, 'items'], ['name', 80, 'characters']],
+  terminal_send: [terminal, ['text', 100_000, 'characters'], ['wait', 30_000, 'ms']],
+  terminal_read: [terminal, ['what is kept above the screen', 10_000, 'lines']],
+  terminal_signal: [terminal],
+  terminal_close: [terminal],
+  terminal_list: [terminal],
+  lsp: [
+    ['places in an answer', 100, 'items'], ['actions in an answer', 50, 'items'], ['the answer', 16_000, 'characters'], ['the file that is asked about', 4_000_000, 'bytes'],
+    ['files of one change', 500, 'items'], ['places of one change', 20_000, 'items'], ['time', 60_000, 'ms'],
+  ],
+}
+
+/** What may overlap with others, the deadline that the pipeline holds it to, and whether it can be told to go on in the background. */
+const matrix: Readonly<Record<string, readonly [parallel: boolean, deadlineMs: number | null, background: boolean]>> = {
+  bash: [false, null, true],
+  pwsh: [false, null, true],
+  'bash of the minimal preset': [false, null, false],
+  read: [true, null, false],
+  read_image: [true, null, false],
+  write: [false, null, false],
+  edit: [false, null, false],
+  str_replace_editor: [false, null, false],
+  // Ours: searches and questions to language services overlap.
+  glob: [true, 30_000, false],
+  grep: [true, 30_000, false],
+  lsp: [true, 60_000, false],
+  job_list: [false, null, false],
+  job_output: [false, null, false],
+  job_kill: [false, null, false],
+  skill: [false, null, false],
+  web_search: [true, 60_000, false],
+  web_fetch: [true, 30_000, false],
+  terminal_open: [false, null, false],
+  terminal_send: [false, null, true],
+  terminal_read: [false, null, false],
+  terminal_signal: [false, null, false],
+  terminal_close: [false, null, false],
+  terminal_list: [false, null, false],
+}
+
+let application: WholeApplication
+let minimal: ToolDefinition | undefined
+beforeAll(async () => {
+  application = await wholeApplication({
+    settings: { 'tools.web.fetchEnabled': true, 'tools.web.searchProvider': 'searxng', 'tools.web.providers': { searxng: { baseUrl: 'http://127.0.0.1:9' } } },
+    alter: (world) => ({ ...world, languages: {} as Languages }),
+  })
+  const agent = await application.ctx.agents.create({ cwd: application.folder, preset: 'minimal' })
+  minimal = application.ctx.tools.get('bash', agent.scope)
+})
+afterAll(() => application.dispose())
+
+/** Also the shells that this machine does not register. */
+function definitionOf(name: string): ToolDefinition | undefined {
+  if (name.endsWith('of the minimal preset')) return minimal
+  if (name !== 'pwsh') return application.ctx.tools.get(name)
+  const needs = { processes: {} as ProcessRunner, files: {} as FileSystem, blobs: createMemoryBlobStore(), clock: createManualClock() }
+  return createShellTool(pwshDialect, { ...needs, program: () => name, defaultTimeoutMs: () => 1, jobs: application.ctx.jobs })
 }
 
 describe('the limits in the catalogue', () => {
-  let application: WholeApplication
-  beforeAll(async () => {
-    application = await wholeApplication({ settings: { 'tools.web.fetchEnabled': true, 'tools.web.searchProvider': 'searxng', 'tools.web.providers': { searxng: { baseUrl: 'http://127.0.0.1:9' } } } })
-  })
-  afterAll(() => application.dispose())
-
   it.each(Object.entries(limits))('of %s', (name, rows) => {
-    const tool = application.ctx.tools.list(null).find((each) => each.name === name)
-    expect(tool?.limits?.map(({ of, max, unit }) => [of, max, unit])).toEqual(rows)
+    expect((definitionOf(name)?.limits ?? []).map(({ of, max, unit }) => [of, max, unit])).toEqual(rows)
+  })
+
+  it.each(Object.keys(limits))('of %s name the text that stays inline, unless it pages itself', (name) => {
+    const inlineBytes = application.ctx.settings.get(settings.toolsMaxInlineBytes)
+    expect(inlineCapOf(definitionOf(name)?.name ?? '', inlineBytes)).toBe(name === 'read' ? null : 50_000)
+  })
+
+  it('say nothing of a cap that the person turned off', () => expect(inlineCapOf('bash', 0)).toBeNull())
+})
+
+describe('the matrix of tools', () => {
+  const sample = { operation: 'hover' }
+
+  it.each(Object.entries(matrix))('%s', (name, row) => {
+    const tool = definitionOf(name)
+    const properties = (tool?.parameters['properties'] ?? {}) as object
+    expect([tool?.isConcurrencySafe !== undefined && overlaps(tool, sample), tool?.timeoutMs ?? null, 'run_in_background' in properties]).toEqual(row)
+  })
+})
+
+/** A classifier that wants other arguments gives no answer, which counts as one that does not mind them. */
+const overlaps = (tool: ToolDefinition, args: object) => {
+  const required = (tool.parameters['required'] ?? []) as readonly string[]
+  const properties = (tool.parameters['properties'] ?? {}) as Readonly<Record<string, { readonly type?: string }>>
+  const samples = { string: 'x', number: 1, integer: 1, boolean: true, array: ['x'] } as const
+  const full = Object.fromEntries(required.map((key) => [key, samples[(properties[key]?.type ?? 'string') as keyof typeof samples]]))
+  return tool.isConcurrencySafe?.({ ...full, ...('operation' in properties && args) }) === true
+}
+
+/*
+ * Each code, the error it belongs to, and a suite in which a call of the family raises it. Ours: what the specification's fence closes
+ * is denied by policy before any tool runs, so its code is DENIED, and no confinement by the system stands in between.
+ */
+type Code = readonly [code: string, error: string, suite: string]
+const spec = 'spec/capability-tools'
+const codes: Readonly<Record<string, readonly Code[]>> = {
+  'the pipeline': [
+    ['INVALID_ARGS', 'ToolError', 'spec/core-runtime/05-pipeline'],
+    ['UNKNOWN_TOOL', 'ToolError', 'spec/core-runtime/05-pipeline'],
+    ['INVALID_TOOL_OUTPUT', 'ToolError', 'spec/core-runtime/05-pipeline'],
+    ['ABORTED', 'ToolError', `${spec}/00-shared`],
+    ['ABORTED_BEFORE_DISPATCH', 'ToolError', `${spec}/00-shared`],
+    ['TOOL_TIMEOUT', 'ToolError', `${spec}/00-shared`],
+    ['WORKSPACE_UNTRUSTED', 'ToolError', `${spec}/00-shared`],
+    ['DENIED', 'ToolError', `${spec}/00-shared`],
+  ],
+  'files and images': [
+    ['FS_NOT_FOUND', 'FileError', `${spec}/05-read`],
+    ['FS_NOT_REGULAR_FILE', 'FileError', `${spec}/05-read`],
+    ['FS_NOT_TEXT', 'FileError', `${spec}/05-read`],
+    ['FS_TOO_LARGE', 'FileError', `${spec}/05-read`],
+    ['FS_NOT_OBSERVED', 'FileError', `${spec}/04-observation`],
+    ['FS_STALE_VERSION', 'FileError', `${spec}/04-observation`],
+    ['FS_EDIT_NOT_FOUND', 'FileError', `${spec}/08-edit`],
+    ['FS_AMBIGUOUS_EDIT', 'FileError', `${spec}/08-edit`],
+    ['FS_IO_ERROR', 'FileError', `${spec}/07-write`],
+    ['FS_ABORTED', 'FileError', 'contract/file-system.suite'],
+    ['INVALID_IMAGE', 'ImageError', `${spec}/06-read-image`],
+  ],
+  'the shell and its jobs': [
+    ['BAD_WORKDIR', 'ShellError', 'unit/tools/shell/shell-tool'],
+    ['BACKGROUND_UNAVAILABLE', 'ShellError', 'unit/tools/shell/shell-tool'],
+    ['JOB_LIMIT', 'JobError', 'unit/tools/shell/shell-tool'],
+    ['UNKNOWN_JOB', 'JobError', 'unit/tools/jobs/job-tools'],
+    ['FOREIGN_JOB', 'JobError', 'unit/tools/jobs/job-tools'],
+  ],
+  searches: [
+    ['SEARCH_INVALID_PATTERN', 'SearchError', 'unit/tools/search/on-the-disk'],
+    ['SEARCH_FAILED', 'SearchError', 'unit/tools/search/on-the-disk'],
+    ['SEARCH_RAW_OUTPUT_OVERFLOW', 'SearchError', 'unit/platform/node/ripgrep-search'],
+    ['SEARCH_ABORTED', 'SearchError', 'unit/tools/search/on-the-disk'],
+  ],
+  'the web': [
+    ['WEB_INVALID_URL', 'WebError', `${spec}/15-web-fetch`],
+    ['WEB_BLOCKED_URL', 'WebError', `${spec}/15-web-fetch`],
+    ['WEB_REDIRECT_BLOCKED', 'WebError', `${spec}/15-web-fetch`],
+    ['WEB_FETCH_TOO_LARGE', 'WebError', `${spec}/15-web-fetch`],
+    ['WEB_FETCH_TIMEOUT', 'WebError', `${spec}/15-web-fetch`],
+    ['WEB_UNSUPPORTED_CONTENT_TYPE', 'WebError', `${spec}/15-web-fetch`],
+    ['WEB_ABORTED', 'WebError', `${spec}/15-web-fetch`],
+    ['WEB_PROVIDER_UNAVAILABLE', 'WebError', `${spec}/14-web-search`],
+    ['WEB_PROVIDER_AMBIGUOUS', 'WebError', `${spec}/14-web-search`],
+    ['WEB_PROVIDER_CONFIGURED_UNAVAILABLE', 'WebError', `${spec}/14-web-search`],
+    ['WEB_PROVIDER_CREDENTIAL_MISSING', 'WebError', `${spec}/14-web-search`],
+    ['WEB_PROVIDER_ERROR', 'WebError', `${spec}/14-web-search`],
+  ],
+  terminals: [
+    ['NO_SESSION', 'TerminalSessionError', `${spec}/16-terminal`],
+    ['FOREIGN_SESSION', 'TerminalSessionError', `${spec}/16-terminal`],
+    ['NO_BACKEND', 'TerminalSessionError', `${spec}/16-terminal`],
+    ['DUPLICATE_NAME', 'TerminalSessionError', `${spec}/16-terminal`],
+    ['OWNER_NOT_LIVE', 'TerminalSessionError', `${spec}/16-terminal`],
+    ['SEND_ACTIVE', 'TerminalSessionError', `${spec}/16-terminal`],
+    ['SERVICE_DISPOSING', 'TerminalSessionError', `${spec}/16-terminal`],
+  ],
+  'language services': [
+    ['LSP_WORKSPACE_REQUIRED', 'LanguageError', `${spec}/17-lsp`],
+    ['LSP_UNAVAILABLE', 'LanguageError', `${spec}/17-lsp`],
+    ['LSP_UNSUPPORTED_OPERATION', 'LanguageError', 'unit/platform/node/language-servers/protocol-languages'],
+    ['LSP_MALFORMED_RESPONSE', 'LanguageError', 'unit/platform/node/language-servers/protocol-languages'],
+    ['LSP_DISPOSED', 'LanguageError', 'unit/platform/node/language-servers/protocol-languages'],
+  ],
+  skills: [
+    ['SKILL_INVALID_NAME', 'SkillError', `${spec}/13-skill`],
+    ['SKILL_NOT_FOUND', 'SkillError', `${spec}/13-skill`],
+    ['SKILL_NOT_ALLOWED', 'SkillError', `${spec}/13-skill`],
+    ['WORKSPACE_UNTRUSTED', 'SkillError', `${spec}/13-skill`],
+  ],
+}
+
+describe('the codes of errors', () => {
+  const root = new URL('../../../', import.meta.url)
+  const contract = readFile(new URL('docs/runtime-contract.md', root), 'utf8')
+
+  it.each(Object.entries(codes))('of %s are in the contract of the runtime, and each is raised in a test', async (_family, rows) => {
+    const known = new Map([...(await contract).matchAll(/^\| `(\w+Error)` \| (.+) \|$/gm)].map(([, error = '', list = '']) => [error, new Set([...list.matchAll(/`([^`]+)`/g)].map(([, code]) => code))]))
+    const problems = await Promise.all(
+      rows.map(async ([code, error, suite]) => {
+        if (!known.get(error)?.has(code)) return [`${error} has no ${code}`]
+        const text = await readFile(new URL(`test/${suite}${suite.endsWith('.suite') ? '' : '.test'}.ts`, root), 'utf8')
+        return new RegExp(`\\b${code}\\b`).test(text) ? [] : [`${suite} says nothing of ${code}`]
+      }),
+    )
+    expect(problems.flat()).toEqual([])
   })
 })

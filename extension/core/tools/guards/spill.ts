@@ -16,6 +16,9 @@ export interface SpillGuardOptions {
 /** Pages its own output, so that a saved page would only be read again. */
 const UNCAPPED_TOOL = 'read'
 
+/** UTF-8 bytes of a text result of this tool that stay before the model, of what results may have; null: as many as there are. */
+export const inlineCapOf = (tool: string, maxInlineBytes: number): number | null => (tool === UNCAPPED_TOOL || maxInlineBytes === 0 ? null : maxInlineBytes)
+
 /**
  * Saves oversize text results whole and leaves head, tail and a notice in their place.
  *
