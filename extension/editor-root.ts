@@ -10,6 +10,7 @@ import { createDocumentText } from './platform/node/document-text.ts'
 import { NodeEventStore } from './platform/node/event-store.ts'
 import { NodeFileSystem } from './platform/node/file-system.ts'
 import { readGitBranch } from './platform/node/git-branch.ts'
+import { createHostMarks } from './platform/node/host-marks.ts'
 import { createKeeperRunner } from './platform/node/keeper-runner.ts'
 import { createNodeMachine } from './platform/node/machine.ts'
 import { usesProxy } from './platform/node/http.ts'
@@ -73,7 +74,8 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
   const clock = createNodeClock()
   const workspace = createVscodeWorkspace({ readBranch: readGitBranch })
   const files = new EditorFileSystem(new NodeFileSystem({ folders: workspace.folders }))
-  const processes = createKeeperRunner({ entry: vscode.Uri.joinPath(context.extensionUri, 'dist', 'keeper.js').fsPath })
+  const hosts = createHostMarks({ folder: vscode.Uri.joinPath(context.globalStorageUri, 'hosts').fsPath, logger })
+  const processes = createKeeperRunner({ hosts, entry: vscode.Uri.joinPath(context.extensionUri, 'dist', 'keeper.js').fsPath })
   const [machine, rgPath] = await Promise.all([createNodeMachine(), findEditorRipgrep()])
   const blobs = new NodeBlobStore({ root })
   const attention = new VscodeAttention()
@@ -126,6 +128,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
     personTerminals,
     workspace,
   })
+  void hosts.endLeft()
   const capabilities = {
     attention,
     blobs,

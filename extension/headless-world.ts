@@ -13,6 +13,8 @@ import { NodeBlobStore } from './platform/node/blob-store.ts'
 import { createNodeClock } from './platform/node/clock.ts'
 import { createChangeWatch } from './platform/node/change-watch.ts'
 import { createDirectRunner } from './platform/node/direct-runner.ts'
+import { createHostMarks } from './platform/node/host-marks.ts'
+import { createOwnerMark } from './platform/node/owner-mark.ts'
 import { createDirectTerminals } from './platform/node/direct-terminals.ts'
 import { createPictureScaler } from './platform/node/picture-scaler.ts'
 import { createDocumentText } from './platform/node/document-text.ts'
@@ -63,8 +65,11 @@ export async function createHeadlessWorld({ cwd, storage, settings, providers, i
   const folder = await workFolder(cwd)
   const home = isOnlyRead ? homePath(storage) : await homeFolder(storage)
   const logger = createLineLogger({ level: logLevel(process.env['BOSUN_LOG']) })
-  const processes = createDirectRunner()
-  const terminals = createDirectTerminals()
+  const hosts = createHostMarks({ folder: join(home, 'hosts'), logger })
+  const owned = { owner: createOwnerMark(), hosts }
+  const processes = createDirectRunner(owned)
+  const terminals = createDirectTerminals(owned)
+  if (!isOnlyRead) void hosts.endLeft()
   const root = join(home, 'sessions')
   const workspace = createFolderWorkspace(folder)
   const [machine, source] = await Promise.all([
@@ -113,6 +118,8 @@ export async function createHeadlessWorld({ cwd, storage, settings, providers, i
     async dispose() {
       await languages?.dispose()
       await Promise.all([processes.dispose(), terminals.dispose()])
+      await hosts.forget()
+      if (!isOnlyRead) await hosts.endLeft()
     },
   }
 }

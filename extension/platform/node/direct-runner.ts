@@ -3,7 +3,8 @@ import { stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProcessError, type ProcessExit, type ProcessRunner, type ProcessSpec, type RunningProcess, type TreeFacts } from '../../capabilities/process.ts'
 import { mergeEnvironment, scrubEnvironment, type Environment } from './environment.ts'
-import { createOwnerMark, type Marks, type OwnerMark } from './owner-mark.ts'
+import type { HostMarks } from './host-marks.ts'
+import { createOwnerMark, OWNER_VARIABLE, type Marks, type OwnerMark } from './owner-mark.ts'
 import { createProcessTree, isOverWithin, type ProcessTree } from './process-tree.ts'
 import { birthOf, endLeftover, inspectTree } from './tree-facts.ts'
 
@@ -33,10 +34,12 @@ export interface DirectRunnerOptions {
   readonly tree?: ProcessTree
   /** Set last of all. Default: one of its own. */
   readonly owner?: OwnerMark
+  /** Where the mark is remembered; absent where somebody else sees to what a killed host leaves. */
+  readonly hosts?: HostMarks
 }
 
 export function createDirectRunner(options: DirectRunnerOptions = {}): DirectRunner {
-  const { environment = () => process.env, managed = {}, tree = createProcessTree(), owner = createOwnerMark() } = options
+  const { environment = () => process.env, managed = {}, tree = createProcessTree(), owner = createOwnerMark(), hosts } = options
   const owned = new Set<OwnedProcess>()
   let disposal: Promise<void> | undefined
   let sweep: NodeJS.Timeout | undefined
@@ -74,13 +77,14 @@ export function createDirectRunner(options: DirectRunnerOptions = {}): DirectRun
       const marks = owner.ofProgram()
       const env = mergeEnvironment(mergeEnvironment(scrubEnvironment(environment()), spec.env ?? {}), { ...managed, ...marks.environment })
       hasStarted = true
+      await hosts?.note(owner.environment[OWNER_VARIABLE] ?? '')
       const child = await spawnChild(spec, env)
       const one = new OwnedProcess(child, spec, { tree, marks })
       owned.add(one)
       void one.exit.then(() => (one.isOver() ? owned.delete(one) : keepWatch()))
       return one
     },
-    endLeftover: (program) => endLeftover(program, tree),
+    endLeftover: async (program) => ((await hosts?.endLeft())?.has(program.pid) === true ? 'ended' : endLeftover(program, tree)),
     dispose(maxGraceMs) {
       disposal ??= endEverything(maxGraceMs).then(() => {
         clearInterval(sweep)
@@ -222,7 +226,8 @@ class OwnedProcess implements DirectProcess {
     if (this.isOver()) return
     if (!this.#hasExited) this.#wasTerminated = true
     // What left its group and session may hold its pipes, so that does not wait for it to end.
-    await Promise.all([this.#endGroup(graceMs), takesOutside ? this.#marks.endAll(graceMs, new Set([this.pid])) : undefined])
+    const outside = takesOutside ? this.#marks.endAll(graceMs, new Set([this.pid])) : Promise.resolve()
+    await Promise.all([this.#endGroup(graceMs), outside])
     // What left while it was being ended.
     if (takesOutside) await this.#marks.endAll(graceMs)
     if (this.#hasExited) await this.exit

@@ -6,7 +6,8 @@ import { delimiter, isAbsolute, join } from 'node:path'
 import type { IPty, spawn as spawnPty } from '@lydell/node-pty'
 import { shellProtected, terminalEnded, TerminalError, type Foreground, type KeyEcho, type TerminalExit, type TerminalHost, type TerminalProcess, type TerminalSignal, type TerminalSize, type TerminalSpec } from '../../capabilities/terminal.ts'
 import { mergeEnvironment, scrubEnvironment, type Environment } from './environment.ts'
-import { createOwnerMark, type OwnerMark } from './owner-mark.ts'
+import type { HostMarks } from './host-marks.ts'
+import { createOwnerMark, OWNER_VARIABLE, type OwnerMark } from './owner-mark.ts'
 import { createProcessTree, isOverWithin, type ProcessTree } from './process-tree.ts'
 import { findKeyEcho } from './terminal-echo.ts'
 import { findForeground } from './terminal-foreground.ts'
@@ -25,11 +26,13 @@ export interface DirectTerminalsOptions {
   readonly tree?: ProcessTree
   /** Set last of all. Default: one of its own. */
   readonly owner?: OwnerMark
+  /** As for programs. */
+  readonly hosts?: HostMarks
   readonly problem?: string | null
 }
 
 export function createDirectTerminals(options: DirectTerminalsOptions = {}): DirectTerminals {
-  const { environment = () => process.env, managed = {}, tree = createProcessTree(), owner = createOwnerMark(), problem = terminalProblem(import.meta.url) } = options
+  const { environment = () => process.env, managed = {}, tree = createProcessTree(), owner = createOwnerMark(), hosts, problem = terminalProblem(import.meta.url) } = options
   const open = new Set<OwnedTerminal>()
   let disposal: Promise<void> | undefined
   let hasOpened = false
@@ -49,6 +52,7 @@ export function createDirectTerminals(options: DirectTerminalsOptions = {}): Dir
       if (problem !== null) throw new TerminalError('NO_BACKEND', problem)
       const env = mergeEnvironment(mergeEnvironment(scrubEnvironment(environment()), spec.env ?? {}), { ...managed, ...owner.environment })
       hasOpened = true
+      await hosts?.note(owner.environment[OWNER_VARIABLE] ?? '')
       const one = new OwnedTerminal(await spawnTerminal(spec, env), spec, tree)
       open.add(one)
       void one.exit.then(() => one.terminate()).then(() => open.delete(one))

@@ -7,7 +7,8 @@ import { runnerDisposed, startAborted } from './direct-runner.ts'
 import { terminalProblem } from './direct-terminals.ts'
 import { scrubEnvironment, type Environment } from './environment.ts'
 import { frameKind, FrameReader, keeperLost, messageFrame, type Frame, type ToHost, type ToKeeper } from './keeper-protocol.ts'
-import { createOwnerMark } from './owner-mark.ts'
+import type { HostMarks } from './host-marks.ts'
+import { createOwnerMark, OWNER_VARIABLE } from './owner-mark.ts'
 import { KeptTerminal } from './keeper-terminal.ts'
 import { createProcessTree, type ProcessTree } from './process-tree.ts'
 import { birthOf, endLeftover } from './tree-facts.ts'
@@ -22,6 +23,8 @@ export interface KeeperRunnerOptions {
   /** The Node that runs the keeper. Default: the one that runs this process. */
   readonly nodePath?: string
   readonly tree?: ProcessTree
+  /** Where the marks of keepers are remembered, for the case that host and keeper are killed at once. */
+  readonly hosts?: HostMarks
 }
 
 /**
@@ -49,9 +52,9 @@ export function createKeeperRunner(options: KeeperRunnerOptions): KeeperRunner {
       if (spec.signal?.aborted) throw startAborted(spec.command)
       return current().start(spec)
     },
-    endLeftover: (program) => endLeftover(program, options.tree ?? createProcessTree()),
+    endLeftover: async (program) => ((await options.hosts?.endLeft())?.has(program.pid) === true ? 'ended' : endLeftover(program, options.tree ?? createProcessTree())),
     dispose() {
-      disposal ??= keeper?.dispose() ?? Promise.resolve()
+      disposal ??= Promise.resolve(keeper?.dispose()).then(() => options.hosts?.forget())
       return disposal
     },
   }
@@ -86,6 +89,7 @@ class Keeper {
   constructor(options: KeeperRunnerOptions) {
     this.#options = options
     this.#tree = options.tree ?? createProcessTree()
+    void options.hosts?.note(this.#owner.environment[OWNER_VARIABLE] ?? '')
     this.#child = spawn(options.nodePath ?? process.execPath, [options.entry], {
       cwd: dirname(options.entry),
       // In the editor this process is Electron, which runs a script as Node only when told so.

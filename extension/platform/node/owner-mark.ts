@@ -25,10 +25,10 @@ export interface OwnerMark extends Marks {
 export interface Marks {
   readonly environment: Readonly<Record<string, string>>
   /**
-   * TERM to all of it, KILL after the grace. Resolves when it is gone, or hangs in the system itself.
+   * TERM to all of it, KILL after the grace. Resolves with the process ids it found, when they are gone or hang in the system itself.
    * What is in a group or session of `others` is left to whoever ends those.
    */
-  endAll(graceMs: number, others?: ReadonlySet<number>): Promise<void>
+  endAll(graceMs: number, others?: ReadonlySet<number>): Promise<readonly number[]>
 }
 
 /** After KILL; what is still there then hangs in the system itself. */
@@ -64,14 +64,15 @@ function marksOf(value: string, own: string, platform: NodeJS.Platform): Marks {
     async endAll(graceMs, others = new Set()) {
       const findLeft = async () => (await find()).filter(({ groups }) => !groups.some((group) => others.has(group)))
       const found = await findLeft()
-      if (found.length === 0) return
-      for (const { pid } of found) signal(pid, 'SIGTERM')
-      if (await isOverWithin(graceMs, async () => (await findLeft()).length === 0)) return
+      const pids = found.map(({ pid }) => pid)
+      for (const pid of pids) signal(pid, 'SIGTERM')
+      if (found.length === 0 || (await isOverWithin(graceMs, async () => (await findLeft()).length === 0))) return pids
       await isOverWithin(killPatienceMs, async () => {
         const left = await findLeft()
         for (const { pid } of left) signal(pid, 'SIGKILL')
         return left.length === 0
       })
+      return pids
     },
   }
 }
