@@ -9,6 +9,12 @@ import type { EditIntent, Observations } from './service.ts'
 /** Null: seen to be absent. */
 type Seen = FileVersion | null
 
+interface Sight {
+  /** Canonical, with its own spelling of upper and lower case. */
+  readonly path: string
+  readonly version: Seen
+}
+
 /** UTF-16 units of texts that are kept to tell what changed in a file since it was read; of all sessions together. */
 const MAX_SEEN_CHARS = 4 * 1024 * 1024
 
@@ -20,7 +26,8 @@ interface Disclosure {
 }
 
 interface SessionSights {
-  readonly seen: Map<string, Seen>
+  /** By the file's key; by its path what comes from the log or was renamed. */
+  readonly seen: Map<string, Sight>
   readonly disclosed: Map<string, Disclosure>
 }
 
@@ -63,10 +70,10 @@ export function createObservations(options: {
     // Calls that the model made beside the one that failed were written without knowing of the change.
     if (told !== undefined && agent.session.events(told.length).some(({ type }) => type === 'step/start')) {
       disclosed.delete(key)
-      seen.set(key, told.version)
+      seen.set(key, { path, version: told.version })
       append(agent.session, path, told.version)
     }
-    return seen.has(key) ? seen.get(key) : seen.get(path)
+    return (seen.get(key) ?? seen.get(path))?.version
   }
   const append = (session: Session, path: string, version: Seen) => {
     try {
@@ -85,7 +92,7 @@ export function createObservations(options: {
         const { seen, disclosed } = sightsOf(agent.session)
         disclosed.delete(target.key)
         if (isNew) {
-          seen.set(target.key, version)
+          seen.set(target.key, { path: target.path, version })
           append(agent.session, target.path, version)
         }
       }
@@ -121,11 +128,15 @@ export function createObservations(options: {
 
     rename(from, to) {
       for (const [session, { seen }] of sessions) {
-        for (const [path, version] of [...seen]) {
+        const moves = [...seen].flatMap(([key, { path, version }]) => {
           const moved = movedPath(path, from, to)
-          if (moved === undefined) continue
-          seen.delete(path)
-          seen.set(moved, version)
+          return moved === undefined ? [] : [{ key, moved, version }]
+        })
+        for (const { key } of moves) seen.delete(key)
+        for (const { moved, version } of moves) {
+          // What was seen of a file that stood there before says nothing of this one.
+          for (const [key, { path }] of [...seen]) if (path === moved) seen.delete(key)
+          seen.set(moved, { path: moved, version })
           append(session, moved, version)
         }
       }
@@ -135,11 +146,11 @@ export function createObservations(options: {
   }
 }
 
-function restored(session: Session): Map<string, Seen> {
-  const seen = new Map<string, Seen>()
+function restored(session: Session): Map<string, Sight> {
+  const seen = new Map<string, Sight>()
   for (const event of session.events()) {
     // The version was minted by a file system of an earlier run; it compares equal only for the same contents.
-    if (event.type === 'fs/observed') seen.set(event.data.path, event.data.version as Seen)
+    if (event.type === 'fs/observed') seen.set(event.data.path, { path: event.data.path, version: event.data.version as Seen })
   }
   return seen
 }

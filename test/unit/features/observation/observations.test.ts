@@ -109,6 +109,27 @@ describe('renames in the editor', () => {
   })
 })
 
+describe('renames where upper and lower case are one', () => {
+  const folded = (path: string) => ({ ...target(path), key: path.toLowerCase() as FileKey })
+
+  it('keep what was seen', () => {
+    const { observations } = setUp()
+    const agent = createFakeAgent()
+    observations.observe(agent, folded('/Dir/A'), at('v1'))
+    observations.rename('/Dir', '/Moved')
+    expect(observations.editIntent(agent, folded('/Moved/A'))).toEqual({ version: 'v1' })
+    expect(codeOf(() => observations.editIntent(agent, folded('/Dir/A')))).toBe('FS_NOT_OBSERVED')
+  })
+  it('onto a file that was seen forget that one', () => {
+    const { observations } = setUp()
+    const agent = createFakeAgent()
+    observations.observe(agent, folded('/A'), at('v1'))
+    observations.observe(agent, folded('/B'), at('v2'))
+    observations.rename('/A', '/B')
+    expect(observations.editIntent(agent, folded('/B'))).toEqual({ version: 'v1' })
+  })
+})
+
 describe('the plugin', () => {
   it('offers the service, emits sights, follows renames, and takes all of it back', async () => {
     const logger = createRecordingLogger()
