@@ -5,6 +5,7 @@ import { sessionFolder } from '../session-folder.ts'
 import { onOneLine } from '../shown-path.ts'
 import { explainMiss } from './explain-miss.ts'
 import { explainStale } from './explain-stale.ts'
+import { lineEndAt } from './line-ends.ts'
 import { keepBeforeImage, MAX_CHANGED_BYTES, type FileToolNeeds } from './file-change.ts'
 import { findAll, listedMatches } from './plan-edit.ts'
 import { presentCall, type StrReplaceEditorArgs } from './str-replace-editor.card.ts'
@@ -192,8 +193,14 @@ function viewedRange(range: readonly number[] | undefined, count: number): reado
   return [first, last]
 }
 
-/** Whole lines after line `line`; the text brings no line end of its own to its last line. */
+/** Whole lines after line `line`; the text brings no line end of its own to its last line. Lines that bring no CR end as those around them. */
 function insertionAt(text: string, line: number, inserted: string): TextReplacement {
+  const { start, end, newText } = linesInsertedAt(text, line, inserted)
+  const lineEnd = inserted.includes('\r') ? '\n' : lineEndAt(text, start)
+  return { start, end, newText: lineEnd === '\n' ? newText : newText.replaceAll('\n', lineEnd) }
+}
+
+function linesInsertedAt(text: string, line: number, inserted: string): TextReplacement {
   if (line === 0) return { start: 0, end: 0, newText: text === '' ? inserted : `${inserted}\n` }
   let offset = -1
   for (let passed = 0; passed < line; passed += 1) {

@@ -276,8 +276,14 @@ function replaced(file: Decoded, old: string, next: string): Uint8Array | string
 function inserted(file: Decoded, line: number, text: string): Uint8Array | string {
   const lines = file.text.split('\n')
   if (line < 0 || line > lines.length) return 'INVALID_ARGS'
-  const after = file.text === '' && line === 0 ? text : lines.toSpliced(line, 0, text).join('\n')
-  return encode(after, file.encoding) ?? 'FS_UNENCODABLE'
+  // Lines that bring no CR end as the next one does, or as the last one where none follows.
+  const nextEnd = line < lines.length - 1 ? lines[line] : lines.at(-2)
+  const lineEnd = !text.includes('\r') && nextEnd?.endsWith('\r') === true ? '\r\n' : '\n'
+  const own = text.replaceAll('\n', lineEnd)
+  const [before, after] = [lines.slice(0, line).join('\n'), lines.slice(line).join('\n')]
+  const isEnd = line === lines.length
+  const whole = file.text === '' && line === 0 ? own : isEnd ? `${before}${lineEnd}${own}` : `${before}${line === 0 ? '' : '\n'}${own}${lineEnd}${after}`
+  return encode(whole, file.encoding) ?? 'FS_UNENCODABLE'
 }
 
 function written(current: Decoded | null, text: string): Uint8Array | string {

@@ -148,12 +148,22 @@ describe('insert', () => {
     ['insert at count: after what follows the last line end', 'a\nb\n', 3, 'a\nb\n\nX'],
     ['after a last line without an end', 'a\nb', 2, 'a\nb\nX'],
     ['into an empty file', '', 0, 'X'],
+    ['of a CRLF file with its line ends', 'a\r\nb\r\n', 1, 'a\r\nX\r\nb\r\n'],
+    ['at the top of a CRLF file', 'a\r\nb', 0, 'X\r\na\r\nb'],
+    ['after the last line of a CRLF file', 'a\r\nb', 2, 'a\r\nb\r\nX'],
+    ['of mixed line ends with those of the place', 'a\nb\r\nc\r\n', 1, 'a\nX\r\nb\r\nc\r\n'],
   ]
   it.each(rows)('puts whole lines %s', async (_name, before, insert_line, after) => {
     await put('a', before)
     await view('a')
     expect(outcomeOf(await run('insert', at('a'), { insert_line, new_str: 'X' }))).toBe(`Inserted the text into ${at('a')} after line ${insert_line}.`)
     expect(await contentOf('a')).toBe(after)
+  })
+  it('takes a CR that is sent as data', async () => {
+    await put('a', 'a\r\nb\r\n')
+    await view('a')
+    await run('insert', at('a'), { insert_line: 1, new_str: 'X\r' })
+    expect(await contentOf('a')).toBe('a\r\nX\r\nb\r\n')
   })
   it.each([
     ['a line past the end', { insert_line: 9, new_str: 'x' }, /from 0 to 2/],
