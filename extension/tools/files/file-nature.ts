@@ -88,7 +88,10 @@ async function folderFacts(files: Pick<FileSystem, 'resolve' | 'readText'>, fold
 
 /** Source: gitignore(5), "PATTERN FORMAT". */
 function ruleFrom(line: string): readonly IgnoreRule[] {
-  const bare = line.replace(/(?<!\\)\s+$/, '')
+  let end = line.length
+  // A blank at the end counts where a backslash stands before it.
+  while (line[end - 1] === ' ' && line[end - 2] !== '\\') end -= 1
+  const bare = line.slice(0, end)
   if (bare === '' || bare.startsWith('#')) return []
   const isNegated = bare.startsWith('!')
   const pattern = (isNegated ? bare.slice(1) : bare).replace(/^\\(?=[#!])/, '')

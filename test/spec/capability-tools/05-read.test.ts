@@ -205,15 +205,21 @@ describe('a file that', () => {
   })
   it('git ignores is flagged, by every list from its folder to the top of its repository', async () => {
     await rig.put('.git/HEAD', '')
-    await rig.put('.gitignore', '# comment\nbuild/\n/root-only\n*.log\n!kept.log\n\\#odd\na{b}\ndocs/*.txt\n**/deep/x\n')
+    await rig.put('.gitignore', '# comment\nbuild/\n/root-only\n*.log\n!kept.log\n\\#odd\na{b}\nblank\\  \ncut  \ndocs/*.txt\n**/deep/x\n')
     await rig.put('sub/.gitignore', '!back.log\nown\n')
-    const ignored = ['build/a', 'sub/build/deeper/a', 'root-only', 'a.log', 'sub/b.log', '#odd', 'a{b}', 'docs/a.txt', 'one/deep/x', 'sub/own']
+    const ignored = ['build/a', 'sub/build/deeper/a', 'root-only', 'a.log', 'sub/b.log', '#odd', 'a{b}', 'blank ', 'cut', 'docs/a.txt', 'one/deep/x', 'sub/own']
     const seen = ['sub/root-only', 'kept.log', 'sub/back.log', 'own', 'docs/more/a.txt', 'plain', 'build.ts']
     for (const name of [...ignored, ...seen]) await rig.put(name, 'x')
     const flagged: string[] = []
     for (const name of [...ignored, ...seen]) if ((await shown(name)).includes(' git ignores it.)')) flagged.push(name)
     expect(flagged).toEqual(ignored)
     expect(ignored).toEqual(execFileSync('git', ['-c', 'core.excludesFile=', 'check-ignore', ...ignored, ...seen], { cwd: await realRepository(), encoding: 'utf8' }).trim().split('\n'))
+  })
+  it('stands beside a list with a very long run of blanks is looked up at once', async () => {
+    await rig.put('.git/HEAD', '')
+    await rig.put('.gitignore', `a${' '.repeat(200_000)}b\n*.log\n`)
+    await rig.put('x.log', 'x')
+    expect(await shown('x.log')).toContain(' git ignores it.)')
   })
   it('stands outside of a repository is not ignored', async () => {
     await rig.put('.gitignore', '*\n')
