@@ -1,10 +1,11 @@
 import { applyEdits, toLf } from '../../base/encoding.ts'
 import { staleVersion, type ChangeOutcome, type FileTarget, type FileVersion, type TextFile } from '../../capabilities/file-system.ts'
-import type { Notebooks, OpenNotebook } from '../../capabilities/notebooks.ts'
+import type { OpenNotebook } from '../../capabilities/notebooks.ts'
 import type { BodyExecution } from '../../core/tools/definition.ts'
 import { keepBeforeImage, type FileToolNeeds } from './file-change.ts'
 import { cellsOfJson, sourceReplacement } from './notebook-json.ts'
 import { cellEdits, notebookText } from './notebook-text.ts'
+import { explainStale } from './explain-stale.ts'
 import { planEdit, type EditPlan, type EditRequest } from './plan-edit.ts'
 
 /** A change of sources of cells, as a change of the text that `read` shows of the notebook. */
@@ -25,7 +26,7 @@ export async function editOpenNotebook(needs: FileToolNeeds, { notebook, target,
   readonly label: string
   readonly exec: BodyExecution
 }): Promise<NotebookChange> {
-  if (notebook.version !== version) throw staleVersion(request.path, notebook.isDirty ? 'has unsaved changes in the notebook editor, made' : 'changed')
+  if (notebook.version !== version) throw await explainStale(needs, { failure: staleVersion(request.path, notebook.isDirty ? 'has unsaved changes in the notebook editor, made' : 'changed'), target, version, exec })
   const shown = notebookText(notebook.cells)
   const plan = planEdit({ ...request, text: shown.text, within: shown.sources })
   const beforeImage = await keepBeforeImage(needs, target, exec)
@@ -65,8 +66,3 @@ export async function editStoredNotebook(needs: FileToolNeeds, { file, target, r
 function outcomeOf({ before, after, version, isUnsaved }: { readonly before: string; readonly after: string; readonly version: FileVersion; readonly isUnsaved: boolean }): ChangeOutcome {
   return { version, before, after, form: { encoding: 'utf8', hasBom: false, eol: 'lf' }, wasReformatted: false, isUnsaved }
 }
-
-/** Whether a path is called as notebooks are. */
-export const isNotebookPath = (path: string): boolean => /\.ipynb$/i.test(path)
-
-export type NotebookNeeds = FileToolNeeds & { readonly notebooks?: Notebooks }

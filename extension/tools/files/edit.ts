@@ -5,14 +5,15 @@ import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/t
 import { sessionFolder } from '../session-folder.ts'
 import { withoutEscalation } from '../without-escalation.ts'
 import { presentCall, presentResult } from './edit.card.ts'
-import { changeFacts, changeLimits, changeMeta, changeNotes, changeProperties, keepBeforeImage, MAX_CHANGED_BYTES, snippetOf } from './file-change.ts'
-import { editOpenNotebook, editStoredNotebook, isNotebookPath, type NotebookChange, type NotebookNeeds } from './edit-notebook.ts'
+import { changeFacts, changeLimits, changeMeta, changeNotes, changeProperties, keepBeforeImage, MAX_CHANGED_BYTES, snippetOf, type FileToolNeeds } from './file-change.ts'
+import { editOpenNotebook, editStoredNotebook, type NotebookChange } from './edit-notebook.ts'
 import { explainStale } from './explain-stale.ts'
 import { cellsOfJson } from './notebook-json.ts'
 import { planEdit, type EditPlan, type EditRequest } from './plan-edit.ts'
+import { isNotebookPath } from './shown-text.ts'
 
 /** `edit`: replace literal text in a file. Source: capability specification 8 and 20.3. */
-export function createEdit(needs: NotebookNeeds): ToolDefinition {
+export function createEdit(needs: FileToolNeeds): ToolDefinition {
   const { files, observations } = needs
   return withoutEscalation(defineTool({
     name: 'edit',
@@ -46,8 +47,7 @@ export function createEdit(needs: NotebookNeeds): ToolDefinition {
         ...(args.near_line !== undefined && { nearLine: args.near_line }),
       }
       const { plan, beforeImage, outcome, intended } = await changed({ target, version, request, label: `Bosun: edit ${args.file_path}`, exec })
-      // Of a notebook the text is not what is stored, and must not be compared with that later.
-      observations.observe(exec.agent, target, { version: outcome.version, ...(!isNotebookPath(target.path) && { text: outcome.after }) })
+      observations.observe(exec.agent, target, { version: outcome.version, text: outcome.after })
       return { ...changeFacts({ path: args.file_path, target, outcome, intended, beforeImage }), replacements: plan.lines.length, lines: plan.lines }
     },
     presentCall,
@@ -109,6 +109,6 @@ function checkArguments({ file_path, old_string, new_string, near_line }: { read
 
 const invalid = (message: string) => new ToolError('INVALID_ARGS', message)
 
-function sentence({ path, replacements, lines }: { readonly path: string; readonly replacements: number; readonly lines: readonly number[] }): string {
-  return replacements === 1 ? `Edited ${path} at line ${lines[0] ?? 1}. It now reads:` : `Edited ${path} in ${replacements} places. It now reads:`
+function sentence({ path, replacements, lines, hunks }: { readonly path: string; readonly replacements: number; readonly lines: readonly number[]; readonly hunks: readonly unknown[] }): string {
+  return `Edited ${path} ${replacements === 1 ? `at line ${lines[0] ?? 1}` : `in ${replacements} places`}.${hunks.length === 0 ? '' : ' It now reads:'}`
 }

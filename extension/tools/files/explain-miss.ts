@@ -1,4 +1,4 @@
-import { lineOf } from './line-ends.ts'
+import { lineOf, linesOf } from './line-ends.ts'
 import { numberedLines } from './snippet.ts'
 
 const MAX_REGION_LINES = 30
@@ -18,24 +18,37 @@ export interface Miss {
 export function explainMiss({ path, text, wanted, replacement, names }: Miss): string {
   const head = `${names.wanted} was not found in ${path}. Nothing was changed.`
   const lineCount = wanted.replace(/\n$/, '').split('\n').length
-  const isMade = (line: number) => `${head} ${names.replacement} stands there already, at line ${line}: the edit may have been made before.`
-  if (isTelling(replacement) && text.includes(replacement)) return isMade(lineOf(text, text.indexOf(replacement)))
   const unnumbered = wanted.replace(/^ *\d+[:\t|] ?/gm, '')
   if (unnumbered !== wanted && text.includes(unnumbered)) return `${head} It has the line numbers that read shows in front of each line; leave them out.`
   const unescaped = wanted.replaceAll('\\n', '\n').replaceAll('\\t', '\t').replaceAll('\\"', '"')
   if (unescaped !== wanted && text.includes(unescaped)) return `${head} It has escape sequences such as \\n written out, where the file has the characters themselves.`
   const nearly = otherLineEnds(text, wanted, names.wanted) ?? nearlyTheSame(text, wanted, names.wanted)
-  const madeLine = nearly === undefined ? wholeLine(text, replacement) : undefined
-  if (madeLine !== undefined) return isMade(madeLine)
+  const made = madeBefore(text, { replacement, nearly })
+  if (made?.isNearest === true) {
+    const shown = region(text, made.line, replacement.replace(/\n$/, '').split('\n').length)
+    return `${head} ${names.replacement} stands there already, at line ${made.line}: the edit may have been made before. The nearest region:\n${shown}`
+  }
   const near = nearly ?? mostAlike(text, wanted)
   if (near === undefined) return `${head} No part of the file resembles it. Read the file again before the next edit.`
-  return `${head} ${near.difference} The nearest region:\n${region(text, near.line, lineCount)}`
+  const elsewhere = made === undefined ? '' : ` (${names.replacement} stands in the file already, at line ${made.line}.)`
+  return `${head} ${near.difference}${elsewhere} The nearest region:\n${region(text, near.line, lineCount)}`
 }
 
 /** Characters without which a text may stand anywhere by chance. */
 const TELLING_CHARS = 8
 
 const isTelling = (text: string) => bare(text).length >= TELLING_CHARS
+
+/** Where the replacement stands already. `isNearest`: nowhere else stands what is nearly the text that was looked for. */
+function madeBefore(text: string, { replacement, nearly }: { readonly replacement: string; readonly nearly: Near | undefined }): { readonly line: number; readonly isNearest: boolean } | undefined {
+  const at = isTelling(replacement) ? text.indexOf(replacement) : -1
+  if (at < 0) {
+    const line = nearly === undefined ? wholeLine(text, replacement) : undefined
+    return line === undefined ? undefined : { line, isNearest: true }
+  }
+  const [first = 1, last = 1] = linesOf(text, [at, at + replacement.length])
+  return { line: first, isNearest: nearly === undefined || (nearly.line >= first && nearly.line <= last) }
+}
 
 /** 1-based line that is this very text, and nothing else but white space. A bracket alone is no answer. */
 function wholeLine(text: string, wanted: string): number | undefined {
@@ -50,7 +63,7 @@ interface Near {
   readonly difference: string
 }
 
-/** One kind of difference. What is left when it is forgiven has as many lines as before. */
+/** One kind of difference. What is left when it is forgiven has as many lines as before. A pattern begins at the start of a run alone: from each of its places, a long run would be looked at again. */
 interface Forgiven {
   readonly what: string
   readonly isPlural?: true
@@ -72,7 +85,7 @@ const FORGIVEN: readonly Forgiven[] = [
         .replace(/[\u00a0\u2002-\u200a\u202f\u3000]/g, ' ')
         .replaceAll('\u2026', '...'),
   },
-  { what: 'white space at line ends', forgive: (text) => text.replace(/[ \t]+$/gm, '') },
+  { what: 'white space at line ends', forgive: (text) => text.replace(/(?<![ \t])[ \t]+$/gm, '') },
   { what: INDENTATION, forgive: (text) => text.replace(/^[ \t]+/gm, '') },
   { what: 'white space inside lines', forgive: (text) => text.replace(/(?<=\S)[ \t]+(?=\S)/g, '') },
   { what: 'upper and lower case', forgive: (text) => text.toLowerCase() },

@@ -3,6 +3,7 @@ import { structuredPatch } from 'diff'
 import { FileError, type FileTarget, type FileVersion, type TextFile } from '../../capabilities/file-system.ts'
 import type { Execution } from '../../core/tools/definition.ts'
 import { MAX_CHANGED_BYTES, type FileToolNeeds } from './file-change.ts'
+import { isNotebookPath, openNotebookText, shownText } from './shown-text.ts'
 
 /** UTF-16 units of a change that is told with a failure. */
 export const MAX_TOLD_CHARS = 6_000
@@ -17,7 +18,7 @@ const CONTEXT_LINES = 1
  * Errors: none of its own; what keeps the file from being read now leaves the failure as it is.
  * Source: capability specification 20.11.
  */
-export async function explainStale(needs: Pick<FileToolNeeds, 'files' | 'observations'>, { failure, target, version, exec }: {
+export async function explainStale(needs: Pick<FileToolNeeds, 'files' | 'observations' | 'notebooks'>, { failure, target, version, exec }: {
   readonly failure: FileError
   readonly target: FileTarget
   /** As the session has seen it. */
@@ -27,22 +28,26 @@ export async function explainStale(needs: Pick<FileToolNeeds, 'files' | 'observa
   const seen = await needs.observations.textOf(exec.agent, version)
   const now = seen === undefined ? null : await textNow(needs, target, exec)
   if (seen === undefined || now === null || now.version === version) return failure
-  const change = changeLines(toLf(seen), toLf(now.text))
-  const what = `${target.spelling} ${now.isDirty ? 'has unsaved changes in the editor, made' : 'changed'} since it was last read.`
+  const shown = (text: string) => toLf(shownText(target.path, text))
+  const change = changeLines(shown(seen), shown(now.text))
+  const what = `${target.spelling} ${now.isDirty ? `has unsaved changes in the ${now.isOpenNotebook ? 'notebook editor' : 'editor'}, made` : 'changed'} since it was last read.`
   if (change === null || change.length > MAX_TOLD_CHARS) {
     const start = change === null ? 'Most of it is different.' : `The change begins so:\n${change.slice(0, MAX_TOLD_CHARS).toWellFormed()}\n…`
     return stale(`${what} Nothing was done. ${start}\nRead it again, then repeat the change.`, failure)
   }
   needs.observations.disclose(exec.agent, target, now)
-  if (change === '') return stale(`${what} Only its encoding or line ends are different. Nothing was done; repeat the call if it is still right.`, failure)
+  if (change === '') return stale(`${what} ${isNotebookPath(target.path) ? 'Nothing that read shows of it is' : 'Only its encoding or line ends are'} different. Nothing was done; repeat the call if it is still right.`, failure)
   return stale(`${what} Nothing was done. What changed, old lines with -, new ones with +:\n${change}\nIt need not be read again: repeat the change in a next step, on the text as it is now.`, failure)
 }
 
 const stale = (message: string, cause: FileError) => new FileError('FS_STALE_VERSION', message, { cause })
 
-async function textNow({ files }: Pick<FileToolNeeds, 'files'>, target: FileTarget, { signal }: Execution): Promise<TextFile | null> {
+type TextNow = Pick<TextFile, 'text' | 'version' | 'isDirty'> & { readonly isOpenNotebook?: true }
+
+async function textNow({ files, notebooks }: Pick<FileToolNeeds, 'files' | 'notebooks'>, target: FileTarget, { signal }: Execution): Promise<TextNow | null> {
   try {
-    return await files.readText(target, { maxBytes: MAX_CHANGED_BYTES, signal })
+    const open = await openNotebookText(notebooks, target)
+    return open ? { ...open, isOpenNotebook: true } : await files.readText(target, { maxBytes: MAX_CHANGED_BYTES, signal })
   } catch (error) {
     // It went, or became something else; the failure that is there says what to do.
     if (error instanceof FileError) return null

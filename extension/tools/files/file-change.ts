@@ -2,6 +2,7 @@ import { toLf } from '../../base/encoding.ts'
 import { utf8Length } from '../../base/text.ts'
 import type { BlobStore } from '../../capabilities/blob-store.ts'
 import type { ChangeOutcome, FileSystem, FileTarget } from '../../capabilities/file-system.ts'
+import type { Notebooks } from '../../capabilities/notebooks.ts'
 import type { InferValue, ValueSpec } from '../../core/schema/spec.ts'
 import { newProblemsLine, newProblemsSchema, newProblemsText } from '../../core/tools/new-problems.ts'
 import type { FileChange } from '../../core/tools/file-changes.ts'
@@ -15,19 +16,21 @@ export interface FileToolNeeds {
   readonly files: FileSystem
   readonly blobs: Pick<BlobStore, 'putBeforeImage'>
   readonly observations: Observations
+  /** Absent where no editor is. */
+  readonly notebooks?: Notebooks
 }
 
 /** Bytes of a file that is changed whole or in part: all of it is read, kept as it was, and compared. */
 export const MAX_CHANGED_BYTES = 50 * 1024 * 1024
-/** Characters of a text that is given as it was and is; one with as many or more has no diff. */
-const MAX_DIFFED_CHARS = 10 * 1024 * 1024
+/** Characters of a text that is given as it was and is. */
+const MAX_GIVEN_CHARS = 10 * 1024 * 1024
 /** Bytes of hunks that a card may add to the log. */
 const MAX_META_BYTES = 65_536
 
 /** Of `write` and `edit`. */
 export const changeLimits: readonly ToolLimit[] = [
   { of: 'a file that is changed', max: MAX_CHANGED_BYTES, unit: 'bytes' },
-  { of: 'a text that is compared', max: MAX_DIFFED_CHARS, unit: 'characters' },
+  { of: 'a text that is given as it was and is', max: MAX_GIVEN_CHARS, unit: 'characters' },
   { of: 'facts of the card', max: MAX_META_BYTES, unit: 'bytes' },
 ]
 
@@ -83,21 +86,27 @@ export function changeFacts(options: {
   readonly beforeImage: string | null
 }): ChangeFacts {
   const { outcome, intended, target, path, beforeImage } = options
-  const isSmall = Math.max(outcome.before?.length ?? 0, outcome.after.length) < MAX_DIFFED_CHARS
-  const before = isSmall && outcome.before !== null ? toLf(outcome.before) : null
-  const after = isSmall ? toLf(outcome.after) : null
-  const changes: Changes = before === null || after === null ? { hunks: [], added: 0, removed: 0 } : changesBetween(before, after)
+  const before = outcome.before === null ? null : toLf(outcome.before)
+  const after = toLf(outcome.after)
+  const isGiven = [before ?? '', after].every(isGivenWhole)
+  const changes: Changes = before === null ? { hunks: [], added: 0, removed: 0 } : changesBetween(before, after)
   return {
     path,
     target: target.path,
-    before,
-    after,
+    before: isGiven ? before : null,
+    after: isGiven ? after : null,
     beforeImage,
     ...changes,
+    hunks: givenHunks(changes.hunks),
     ...(outcome.isUnsaved && { isUnsaved: true }),
-    ...(outcome.wasReformatted && after !== null && { reformatted: changesBetween(toLf(intended), after).hunks }),
+    ...(outcome.wasReformatted && { reformatted: givenHunks(changesBetween(toLf(intended), after).hunks) }),
   }
 }
+
+const isGivenWhole = (text: string) => text.length < MAX_GIVEN_CHARS
+
+/** Of a large file, a few changed regions can be given where the whole cannot; none where they are too large themselves. */
+const givenHunks = (hunks: readonly Hunk[]): readonly Hunk[] => (isGivenWhole(hunks.map(({ oldText, newText }) => oldText + newText).join('')) ? hunks : [])
 
 /** Sentences for the model about what else happened to the change. */
 export function changeNotes({ isUnsaved, reformatted, newProblems }: Pick<ChangeFacts, 'isUnsaved' | 'reformatted' | 'newProblems'>): readonly string[] {

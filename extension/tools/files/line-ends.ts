@@ -34,6 +34,16 @@ export function lineEndAt(original: string, start: number): '\n' | '\r\n' {
   return at > 0 && original[at - 1] === '\r' ? '\r\n' : '\n'
 }
 
+/** 1-based line of each of `offsets`, which ascend, in a text with `\n` line ends. */
+export function linesOf(text: string, offsets: readonly number[]): readonly number[] {
+  let line = 1
+  let end = text.indexOf('\n')
+  return offsets.map((offset) => {
+    for (; end >= 0 && end < offset; end = text.indexOf('\n', end + 1)) line += 1
+    return line
+  })
+}
+
 /** 1-based line of an offset in a text with `\n` line ends. */
 export function lineOf(text: string, offset: number): number {
   let line = 1

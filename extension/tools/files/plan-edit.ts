@@ -3,7 +3,7 @@ import type { Span } from '../../base/json-span.ts'
 import { clipped } from '../../base/text.ts'
 import { FileError, type TextReplacement } from '../../capabilities/file-system.ts'
 import { explainMiss } from './explain-miss.ts'
-import { lineEndAt, lineOf, normaliseLineEnds, type NormalisedText } from './line-ends.ts'
+import { lineEndAt, lineOf, linesOf, normaliseLineEnds, type NormalisedText } from './line-ends.ts'
 
 export interface EditRequest {
   readonly path: string
@@ -42,7 +42,7 @@ export function planEdit({ path, text, oldString, newString, replaceAll, nearLin
   const matches = replaceAll || found.length === 1 ? found : [chooseOne(path, normalised.text, found, nearLine)]
   return {
     replacements: matches.map((start) => smallest(text, normalised, start, wanted, replacement)),
-    lines: matches.map((start) => lineOf(normalised.text, start)),
+    lines: linesOf(normalised.text, matches),
   }
 }
 
@@ -55,7 +55,8 @@ export function findAll(text: string, wanted: string): readonly number[] {
 
 function chooseOne(path: string, text: string, found: readonly number[], nearLine: number | undefined): number {
   if (nearLine !== undefined) {
-    const byDistance = found.map((start) => ({ start, distance: Math.abs(lineOf(text, start) - nearLine) })).sort((a, b) => a.distance - b.distance)
+    const lines = linesOf(text, found)
+    const byDistance = found.map((start, index) => ({ start, distance: Math.abs((lines[index] ?? 1) - nearLine) })).sort((a, b) => a.distance - b.distance)
     const [nearest, next] = byDistance
     if (nearest && nearest.distance !== next?.distance) return nearest.start
   }

@@ -1,6 +1,6 @@
 import { LineWindowScanner } from '../../base/line-window.ts'
 import { isPdf, type DocumentText } from '../../capabilities/document-text.ts'
-import { FileError, versionOfBytes, type FileLines, type FileSystem, type FileTarget, type FileVersion, type LineWindow } from '../../capabilities/file-system.ts'
+import { FileError, MAX_WHOLE_TEXT_CHARS, versionOfBytes, type FileLines, type FileSystem, type FileTarget, type FileVersion, type LineWindow } from '../../capabilities/file-system.ts'
 import type { Notebooks } from '../../capabilities/notebooks.ts'
 import type { BodyExecution } from '../../core/tools/definition.ts'
 import { MAX_CHANGED_BYTES } from './file-change.ts'
@@ -42,7 +42,7 @@ export function createReadSources({ files, documents, notebooks }: ReadSourceNee
   /** Null for what is called a notebook and is none. */
   async function notebookSource(target: FileTarget, { signal }: BodyExecution): Promise<ReadSource | null> {
     const open = await notebooks?.find(target)
-    if (open) return { format: 'notebook', lines: linesOf(notebookText(open.cells).text, { version: open.version, source: 'buffer', isDirty: open.isDirty }) }
+    if (open) return { format: 'notebook', lines: linesOf(notebookText(open.cells).text, { version: open.version, source: 'buffer', isDirty: open.isDirty, isKept: true }) }
     let stored
     try {
       stored = await files.readText(target, { maxBytes: MAX_CHANGED_BYTES, signal })
@@ -52,7 +52,7 @@ export function createReadSources({ files, documents, notebooks }: ReadSourceNee
       throw error
     }
     const cells = cellsOfJson(stored.text)
-    return cells === null ? null : { format: 'notebook', lines: linesOf(notebookText(cells).text, stored) }
+    return cells === null ? null : { format: 'notebook', lines: linesOf(notebookText(cells).text, { ...stored, isKept: true }) }
   }
 
   /** Null for what is called a PDF and is none. */
@@ -69,11 +69,12 @@ export function createReadSources({ files, documents, notebooks }: ReadSourceNee
   }
 }
 
-function linesOf(text: string, { version, source, isDirty }: Pick<FileLines, 'version' | 'source' | 'isDirty'>): ReadSource['lines'] {
+/** `isKept`: the text can be edited, so that what changes in it later has to be told. */
+function linesOf(text: string, { version, source, isDirty, isKept = false }: Pick<FileLines, 'version' | 'source' | 'isDirty'> & { readonly isKept?: boolean }): ReadSource['lines'] {
   return async (window) => {
     const scanner = new LineWindowScanner(window)
     scanner.write(text)
     const { lines, totalLines, isByteCapped } = scanner.end()
-    return { lines, totalLines, isByteCapped, form: { encoding: 'utf8', hasBom: false, eol: 'lf' }, version, source, isDirty }
+    return { lines, totalLines, isByteCapped, ...(isKept && text.length <= MAX_WHOLE_TEXT_CHARS && { wholeText: text }), form: { encoding: 'utf8', hasBom: false, eol: 'lf' }, version, source, isDirty }
   }
 }

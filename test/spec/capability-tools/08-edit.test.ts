@@ -78,6 +78,23 @@ describe('edit', () => {
     await rig.edit('l', 'a', 'b')
     expect(await rig.contentOf('real')).toBe('b')
   })
+  it('hundreds of thousands of matches are replaced as quickly as one', async () => {
+    const { result, after } = await edited('x,'.repeat(300_000) + 'x\n'.repeat(200_000), 'x', 'yy', { replace_all: true })
+    expect(after).toBe('yy,'.repeat(300_000) + 'yy\n'.repeat(200_000))
+    expect(textOf(result)).toMatch(/^Edited f in 500000 places\. It now reads:\n1: yy,yy/)
+  })
+  it('a thousand edits of one file, each on what the last one made', async () => {
+    await rig.put('f', Array.from({ length: 1_000 }, (_, index) => `old ${index}.\r\n`).join(''))
+    await rig.read('f', { limit: 1 })
+    for (let index = 0; index < 1_000; index += 1) expect((await rig.edit('f', `old ${index}.`, `new ${index}.`)).isError).toBe(false)
+    expect(await rig.contentOf('f')).toBe(Array.from({ length: 1_000 }, (_, index) => `new ${index}.\r\n`).join(''))
+  })
+  it('a text of more than 10 MB is not given whole, but its changed lines are', async () => {
+    const { result } = await edited(`${'line\n'.repeat(2_200_000)}end\n`, 'end', 'END')
+    expect(textOf(result)).toBe('Edited f at line 2200001. It now reads:\n2199998: line\n2199999: line\n2200000: line\n2200001: END')
+    expect(outcomeOf(result)).toMatchObject({ before: null, after: null, added: 1, removed: 1 })
+    expect(rig.application.ctx.tools.get('edit')?.presentResult?.({ file_path: 'f', old_string: 'end', new_string: 'END' }, result)).toMatchObject({ diffs: [{ newStart: 2_199_998 }] })
+  })
   it('a file over what can be changed is refused, and stays', async () => {
     await rig.put('f', 'x\n')
     await rig.read('f')
@@ -107,6 +124,10 @@ describe('an edit that fails teaches', () => {
     ['nothing alike', ['qqqqqqqqqq', 'y'], /No part of the file resembles it\. Read the file again/],
   ]
   it.each(rows)('%s', (_name, [old, next], message) => refused(source, [old, next], 'FS_EDIT_NOT_FOUND', message))
+  it('already applied shows the region', () => refused('a\n  stop() {}\nb\n', ['walk() {}', 'stop() {}'], 'FS_EDIT_NOT_FOUND', /stands there already, at line 2: .* The nearest region:\n1: a\n2: {3}stop\(\) \{\}\n3: b$/))
+  it('what is nearly there goes before a new text that stands elsewhere', () =>
+    refused('call(one, two)\nx\ny\nz\n\tcall(one)\n', ['    call(one)', 'call(one, two)'], 'FS_EDIT_NOT_FOUND', /Only the indentation differs: .* \(new_string stands in the file already, at line 1\.\) The nearest region:\n3: y\n4: z\n5: \tcall\(one\)$/))
+  it('in a line with a very long run of blanks, at once', () => refused(`a\nb${' '.repeat(300_000)}c\n`, ['zzz qqq', 'x'], 'FS_EDIT_NOT_FOUND', /No part of the file resembles it/))
   it('near_line with two equally near is refused', () => refused('x\na\nx\nb\nx\n', ['x', 'y', { near_line: 4 }], 'FS_AMBIGUOUS_EDIT', /3 times/))
   it('near_line that tells them apart', async () => expect((await edited('x\na\nb\nx\n', 'x', 'y', { near_line: 3 })).after).toBe('x\na\nb\ny\n'))
 })
@@ -186,7 +207,18 @@ describe('an edit of a notebook', () => {
   it('that changed meanwhile is stale', async () => {
     await put(json)
     await rig.put('a.ipynb', json.replace('x = 1', 'x = 9'))
-    expect(outcomeOf(await rig.edit('a.ipynb', 'print(x)', 'y'))).toEqual(failed('FS_STALE_VERSION', /Read it again/))
+    rig.nextStep()
+    expect(outcomeOf(await rig.edit('a.ipynb', 'print(x)', 'y'))).toEqual(failed('FS_STALE_VERSION', /Nothing was done\.[^]*\n-x = 1\n\+x = 9\n print\(x\)\nIt need not be read again/))
+    rig.nextStep()
+    expect((await rig.edit('a.ipynb', 'print(x)', 'y')).isError).toBe(false)
+    await expectSources(json, { 1: ['x = 9\n', 'y\n', 'x'] })
+  })
+  it('in what read does not show is stale, and says so', async () => {
+    await put(json)
+    await rig.edit('a.ipynb', 'x = 1', 'x = 2')
+    await rig.put('a.ipynb', json.replace('x = 1', 'x = 2').replace('"execution_count": 3', '"execution_count": 4'))
+    rig.nextStep()
+    expect(outcomeOf(await rig.edit('a.ipynb', 'print(x)', 'y'))).toEqual(failed('FS_STALE_VERSION', /Nothing that read shows of it is different/))
   })
   it('may follow an edit without a read', async () => {
     await put(json)

@@ -97,7 +97,7 @@ describe('a miss says why, with the nearest region and its lines', () => {
   it('upper and lower case', () => expect(explain('FUNCTION run() {')).toContain('Only upper and lower case differs.'))
   it('line numbers of read', () => expect(explain('3: function run() {\n4: \tconst text')).toContain('It has the line numbers that read shows'))
   it('escape sequences written out', () => expect(explain('import a\\n\\nfunction')).toContain('escape sequences'))
-  it('an edit that was made before', () => expect(explain('function walk() {', 'function run() {')).toBe('old_string was not found in a.ts. Nothing was changed. new_string stands there already, at line 3: the edit may have been made before.'))
+  it('an edit that was made before', () => expect(explain('function walk() {', 'function run() {')).toBe('old_string was not found in a.ts. Nothing was changed. new_string stands there already, at line 3: the edit may have been made before. The nearest region:\n1: import a\n2: \n3: function run() {\n4: \tconst text = “hi”\n5: \treturn text  '))
   it('where lines begin to differ', () => expect(explain('import a\n\nfunction run() {\n\tconst other = 1')).toContain(`It differs from line 4 on. The nearest region:\n${region}`))
   it('the most alike line', () => expect(explain('function runs(now) {')).toContain('Line 3 is the most alike. The nearest region:\n1: import a'))
   it('nothing alike', () => expect(explain('zzzzqqqq')).toBe('old_string was not found in a.ts. Nothing was changed. No part of the file resembles it. Read the file again before the next edit.'))
