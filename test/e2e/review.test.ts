@@ -98,7 +98,7 @@ test('the person keeps one change, takes another back, types, and undoes the tur
     assert.equal(await page.locator('.monaco-editor .view-line').filter({ hasText: /^mine$/ }).count(), 1)
     assert.deepEqual([await text(workbench, 'a.txt'), await text(workbench, 'src/new.txt')], [ten.replace('two', 'TWO by the agent'), null])
     await tree.getByText('b.txt').waitFor({ state: 'detached' })
-    await until('no marks', async () => (await lens('Keep').count()) === 0 && (await page.locator('.dirty-diff-glyph').count()) === 0)
+    await until('no marks', async () => (await page.locator('.codelens-decoration').filter({ hasText: 'Keep' }).count()) === 0 && (await page.locator('.dirty-diff-glyph').count()) === 0)
     await workbench.screenshot('review-undone')
   }))
 

@@ -8,7 +8,8 @@ export const BASELINE_SCHEME = 'bosun-before'
 /**
  * Marks in the gutter of what waits, with the editor's own peek, and Keep and Undo over each region.
  *
- * Made with the first file that waits and gone with the last, so that an editor without changes of the agent shows nothing of it.
+ * Made with the first file that waits. Source control names it only while something does; the lenses stay registered, because the
+ * editor shows those of a provider that left for another half minute.
  */
 export class ReviewMarks implements vscode.QuickDiffProvider, vscode.CodeLensProvider, vscode.TextDocumentContentProvider {
   readonly #texts = new vscode.EventEmitter<vscode.Uri>()
@@ -16,17 +17,14 @@ export class ReviewMarks implements vscode.QuickDiffProvider, vscode.CodeLensPro
   readonly onDidChange = this.#texts.event
   readonly onDidChangeCodeLenses = this.#lenses.event
   readonly #registered: vscode.Disposable
-  readonly #control: vscode.SourceControl
+  #control: vscode.SourceControl | null = null
   #files = new Map<string, ShownFile>()
 
   constructor() {
-    this.#control = vscode.scm.createSourceControl('bosun', vscode.l10n.t('Bosun: Changes to Review'))
-    this.#control.inputBox.visible = false
-    this.#control.count = 0
     this.#registered = vscode.Disposable.from(
       this.#texts,
       this.#lenses,
-      this.#control,
+      { dispose: () => this.#control?.dispose() },
       vscode.workspace.registerTextDocumentContentProvider(BASELINE_SCHEME, this),
       vscode.languages.registerCodeLensProvider([{ scheme: 'file' }, { scheme: 'vscode-remote' }, { scheme: 'vscode-vfs' }], this),
     )
@@ -36,9 +34,13 @@ export class ReviewMarks implements vscode.QuickDiffProvider, vscode.CodeLensPro
     const before = this.#files
     this.#files = new Map(files.map((file) => [uriOf(file.path).toString(), file]))
     for (const [key, file] of this.#files) if (before.get(key)?.baseline !== file.baseline) this.#texts.fire(baselineUri(uriOf(file.path)))
+    if (files.length === 0) {
+      this.#control?.dispose()
+      this.#control = null
+    } else this.#control ??= createControl()
     const hasOthers = before.size !== this.#files.size || [...this.#files.keys()].some((key) => !before.has(key))
     // The editor asks for originals anew when the provider is set.
-    if (hasOthers) this.#control.quickDiffProvider = { provideOriginalResource: (uri) => this.provideOriginalResource(uri) }
+    if (hasOthers && this.#control !== null) this.#control.quickDiffProvider = { provideOriginalResource: (uri) => this.provideOriginalResource(uri) }
     this.#lenses.fire()
   }
 
@@ -69,6 +71,13 @@ export class ReviewMarks implements vscode.QuickDiffProvider, vscode.CodeLensPro
   dispose(): void {
     this.#registered.dispose()
   }
+}
+
+function createControl(): vscode.SourceControl {
+  const control = vscode.scm.createSourceControl('bosun', vscode.l10n.t('Bosun: Changes to Review'))
+  control.inputBox.visible = false
+  control.count = 0
+  return control
 }
 
 const baselineUri = (uri: vscode.Uri) => vscode.Uri.from({ scheme: BASELINE_SCHEME, path: uri.path, query: encodeURIComponent(uri.toString()) })

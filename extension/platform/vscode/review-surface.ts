@@ -22,11 +22,8 @@ export class VscodeReviewSurface implements ReviewSurface {
       this.#disk = null
     }
     const marked = hasMarks ? files.filter(({ baseline, kind }) => baseline !== null && kind !== 'deleted') : []
-    if (marked.length > 0) (this.#marks ??= new ReviewMarks()).set(marked)
-    else {
-      this.#marks?.dispose()
-      this.#marks = null
-    }
+    if (marked.length > 0) this.#marks ??= new ReviewMarks()
+    this.#marks?.set(marked)
   }
 
   onDidChangeFile(listener: (path: string) => void): () => void {
