@@ -99,7 +99,7 @@ describe('a deadline', () => {
   /** A search that never ends by itself, in a world in which 30 s are over at once, or never. */
   const searching = async (isOver: boolean) => {
     const begun = Promise.withResolvers<void>()
-    const text = ({ signal }: { readonly signal: AbortSignal }) =>
+    const never = ({ signal }: { readonly signal: AbortSignal }) =>
       new Promise<never>((_resolve, reject) => {
         const stop = () => reject(new SearchError('SEARCH_ABORTED', 'The search was stopped.'))
         if (signal.aborted) stop()
@@ -107,19 +107,19 @@ describe('a deadline', () => {
         begun.resolve()
       })
     const rig = await createFileRig({
-      alter: (world) => ({ ...world, search: { ...world.search, text }, clock: { ...world.clock, schedule: (delayMs, fire) => (delayMs === 30_000 ? world.clock.schedule(isOver ? 0 : 3_600_000, fire) : world.clock.schedule(delayMs, fire)) } }),
+      alter: (world) => ({ ...world, search: { ...world.search, text: never, files: never }, clock: { ...world.clock, schedule: (delayMs, fire) => (delayMs === 30_000 ? world.clock.schedule(isOver ? 0 : 3_600_000, fire) : world.clock.schedule(delayMs, fire)) } }),
     })
     await rig.next()
     return { rig, begun: begun.promise }
   }
 
-  it('of the tool is TOOL_TIMEOUT with its milliseconds, the stop of the caller is not', async () => {
+  it.each(['glob', 'grep'])('of 30 s ends %s by TOOL_TIMEOUT with its milliseconds, the stop of the caller by another code', async (name) => {
     const own = await searching(true)
-    expect(outcomeOf(await own.rig.run('grep', { pattern: 'x' }))).toEqual(failed('TOOL_TIMEOUT', /30000 ms/))
+    expect(outcomeOf(await own.rig.run(name, { pattern: 'x' }))).toEqual(failed('TOOL_TIMEOUT', /30000 ms/))
     await own.rig.application.dispose()
     const theirs = await searching(false)
     const stop = new AbortController()
-    const call = theirs.rig.run('grep', { pattern: 'x' }, { signal: stop.signal })
+    const call = theirs.rig.run(name, { pattern: 'x' }, { signal: stop.signal })
     await theirs.begun
     stop.abort()
     expect(outcomeOf(await call)).toEqual(failed('SEARCH_ABORTED'))

@@ -198,6 +198,13 @@ describe('exit facts', () => {
     const { meta } = await made.bash('head -c 100000 /dev/zero | tr "\\0" x; exit 7')
     expect(meta).toMatchObject({ exitCode: 7, signal: null, timedOut: false, aborted: false, durationMs: expect.any(Number) as number, cwd: made.folder, omittedBytes: 36_000, logPath: [...made.blobs.spills.keys()][0] })
   })
+  it('come within the grace though a grandchild holds the output open, and what it writes later is not waited for', async () => {
+    const made = await bench()
+    const result = await made.bash('sleep 1000 & echo $! > left; echo started')
+    expect(outcomeOf(result)).toMatchObject({ exitCode: 0, timedOut: false, stdout: { text: 'started\n' } })
+    await made.kernel.dispatch.parallel('agent/disposing', null, [made.agent])
+    expect(isRunning(Number(await readFile(join(made.folder, 'left'), 'utf8')))).toBe(false)
+  })
   it('say when programs of the command still run', async () => {
     const made = await bench()
     const result = await made.bash('sleep 60 > /dev/null 2>&1 & echo $! > left; echo started')

@@ -186,6 +186,32 @@ describe.skipIf(cannotRun)('the shell of the minimal preset is not there', () =>
   })
 })
 
+describe.skipIf(cannotRun)('the shell of the minimal preset at its deadline', () => {
+  it('gives what came as a result, is ended, and the next call has a fresh one', async () => {
+    // 300 s go by at once when they are wanted to.
+    let aheadMs = 0
+    const application = await wholeApplication({
+      settings: { 'permissions.defaultPreset': 'danger-full-access' },
+      alter: (world) => ({ ...world, clock: { ...world.clock, monotonicMs: () => world.clock.monotonicMs() + aheadMs } }),
+    })
+    const agent = await application.ctx.agents.create({ cwd: application.folder, preset: 'minimal' })
+    agent.session.append({ type: 'turn/start', data: { turn: 1 } })
+    let calls = 0
+    let seen = ''
+    const bash = (command: string) =>
+      application.ctx.tools.execute({ callId: `c${++calls}`, name: 'bash', arguments: { command }, agent, signal: new AbortController().signal, onProgress: (more) => void (seen += more) })
+    await bash('X=1')
+    const running = bash('echo "pid=$$."; while :; do sleep 0.05; echo on; done')
+    await until(() => /pid=\d+\./.test(seen))
+    aheadMs = 300_000
+    const result = await running
+    expect([result.isError, outcomeOf(result)]).toEqual([false, expect.stringMatching(/^pid=[^]*\[timed out after 300 s, or out of memory; the shell was ended\. The next call starts a fresh shell\.\]$/) as string])
+    expect(isRunning(Number(/pid=(\d+)\./.exec(seen)?.[1]))).toBe(false)
+    expect(outcomeOf(await bash('echo "[$X]"'))).toBe('[]\n')
+    await application.dispose()
+  })
+})
+
 describe.skipIf(cannotRun)('a persistent shell', () => {
   const terminals = createDirectTerminals()
   afterAll(() => terminals.dispose())

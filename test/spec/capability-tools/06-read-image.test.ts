@@ -58,6 +58,8 @@ describe('an image', () => {
     await put('b.png', png(3, 2))
     const ids = [await read('a.png'), await read('b.png')].map((result) => JSON.stringify(result.content[1]).match(/sha256:\w+/)?.[0])
     expect(ids[0]).toBe(ids[1])
+    // On the disk, too.
+    expect((await blobs.usage()).find(({ sessionId }) => sessionId === agent.id)?.attachments).toBe(png(3, 2).length)
   })
   it('is followed through a link', async () => {
     await put('a.png', png(3, 2))

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../extension/base/json.ts'
@@ -17,6 +17,7 @@ import { createFakeAgent } from '../../support/fake-agent.ts'
 import { createFakeMachine } from '../../support/fake-machine.ts'
 import { createRecordingLogger } from '../../support/quiet-logger.ts'
 import { realClock } from '../../support/real-clock.ts'
+import { callTools, createScriptedAdapter } from '../../support/scripted-adapter.ts'
 import { createFastClock, createShellBench, type ShellBench } from '../../support/shell-bench.ts'
 import { wholeApplication } from '../../support/whole-application.ts'
 import { outcomeOf, textOf } from '../../support/tool-bench.ts'
@@ -202,6 +203,51 @@ describe('/background', () => {
     await until(() => app.ctx.jobs.commands.list(agent.id).length).toBe(1)
     expect(await line()).toMatchObject({ kind: 'success', text: 'It goes on as job bash-1: echo up; sleep 60' })
     expect(await call).toMatchObject({ isError: false, value: { kind: 'background', jobId: 'bash-1' } })
+    await app.dispose()
+  })
+})
+
+describe('a job and its session', () => {
+  const start = async () => {
+    const app = await wholeApplication({ settings: { 'model.provider': 'scripted', 'model.name': 'm1', 'permissions.defaultPreset': 'danger-full-access' } })
+    const adapter = createScriptedAdapter()
+    app.ctx.models.register(adapter)
+    const agent = await app.ctx.agents.create({ cwd: app.folder, preset: 'standard' })
+    const run = (name: string, args: object, caller = agent) => app.ctx.tools.execute({ callId: `c-${name}`, name, arguments: args, agent: caller, signal: new AbortController().signal })
+    const pidOf = async (file: string) => Number(await readFile(join(app.folder, file), 'utf8').catch(() => 'NaN'))
+    return { app, adapter, agent, run, pidOf }
+  }
+  it('outlives the stop of the turn that started it', async () => {
+    const { app, adapter, agent, run, pidOf } = await start()
+    adapter.play(
+      callTools({ id: 'job', name: 'bash', args: { command: 'echo $$ > job; exec sleep 1000', description: 'x', run_in_background: true } }),
+      callTools({ id: 'wait', name: 'bash', args: { command: 'echo $$ > wait; exec sleep 1000', description: 'x' } }),
+    )
+    agent.followup({ id: 'p', role: 'user', content: [{ type: 'text', text: 'go' }], source: { kind: 'user' } })
+    await until(async () => [await pidOf('job'), await pidOf('wait')].every(isRunning)).toBe(true)
+    agent.cancel({ kind: 'user' })
+    await agent.whenIdle()
+    expect([isRunning(await pidOf('job')), isRunning(await pidOf('wait'))]).toEqual([true, false])
+    expect(textOf(await run('job_output', { job_id: 'bash-1' }))).toContain('[status: running')
+    await app.dispose()
+  })
+  it('is ended and waited for when the session goes', async () => {
+    const { app, agent, run, pidOf } = await start()
+    await run('bash', { command: 'trap "" TERM; echo $$ > job; while :; do sleep 0.05; done', description: 'x', run_in_background: true })
+    await until(async () => isRunning(await pidOf('job'))).toBe(true)
+    await agent.dispose()
+    expect(isRunning(await pidOf('job'))).toBe(false)
+    expect(app.ctx.jobs.all()).toEqual([])
+    await app.dispose()
+  })
+  it('is neither read, killed nor listed by another session', async () => {
+    const { app, run, pidOf } = await start()
+    const other = await app.ctx.agents.create({ cwd: app.folder, preset: 'standard' })
+    await run('bash', { command: 'echo $$ > job; exec sleep 1000', description: 'x', run_in_background: true })
+    await until(async () => isRunning(await pidOf('job'))).toBe(true)
+    for (const [name, args] of [['job_output', {}], ['job_output', { wait: true, timeout_ms: 1 }], ['job_kill', {}]] as const)
+      expect(outcomeOf(await run(name, { job_id: 'bash-1', ...args }, other))).toEqual({ code: 'FOREIGN_JOB', message: 'Job bash-1 belongs to another session.' })
+    expect([outcomeOf(await run('job_list', {}, other)), isRunning(await pidOf('job'))]).toEqual([[], true])
     await app.dispose()
   })
 })

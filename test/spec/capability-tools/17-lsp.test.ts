@@ -196,6 +196,19 @@ describe('a service that may still be starting', () => {
   })
 })
 
+it('abort discards the late answer: one that comes after the stop is not given', async () => {
+  const answered = Promise.withResolvers<LanguageAnswer>()
+  const { lsp, asked } = await start(() => answered.promise)
+  const stop = new AbortController()
+  const result = lsp({}, { signal: stop.signal })
+  await expect.poll(() => asked.length).toBe(1)
+  stop.abort()
+  answered.resolve({ kind: 'locations', locations: [{ uri: 'untitled:x', range: range(0, 0) }] })
+  const outcome = await result
+  expect(outcomeOf(outcome)).toEqual(failed('ABORTED', /./))
+  expect(textOf(outcome)).not.toContain('untitled')
+})
+
 it('is not offered where there is no editor', async () => {
   application = await wholeApplication()
   expect(application.ctx.tools.get('lsp')).toBeUndefined()
