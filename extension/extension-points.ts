@@ -9,6 +9,7 @@ import type {} from './core/session/retention.ts'
 import type {} from './core/session/session.ts'
 import type {} from './core/settings/settings.ts'
 import type {} from './core/tools/service.ts'
+import type {} from './features/command-environment/service.ts'
 import type {} from './features/observation/service.ts'
 import type {} from './features/skills/service.ts'
 
@@ -58,6 +59,8 @@ export const extensionPoints = {
   'llm/stream': { kind: 'waterfall', args: 'request', result: 'stream of chunks', onThrow: 'reaches the caller' },
   'system-prompt/assemble': { kind: 'waterfall', args: 'sections, context', result: 'sections', onThrow: 'the turn ends with an error' },
   'approval/request': { kind: 'waterfall', args: 'request', result: 'outcome', onThrow: 'counts as unavailable, which denies' },
+
+  'shell/environment': { kind: 'waterfall', args: '{agent?}', result: 'names and values for a command; null deletes', onThrow: 'the tool call fails' },
 
   'session/flush': { kind: 'parallel', args: 'session', onThrow: 'the barrier rejects: the effect does not happen' },
   'session/created': { kind: 'emit', args: 'session', onThrow: 'takes the publication back' },

@@ -37,6 +37,7 @@ import { createToolsPlugin } from './core/tools/registry.ts'
 import { checkpointsPlugin } from './features/checkpoints/plugin.ts'
 import { featureEvents } from './features/event-types.ts'
 import { hooksCommand } from './features/hooks/command.ts'
+import { createCommandEnvironment } from './features/command-environment/command-environment.ts'
 import { hooksPlugin } from './features/hooks/plugin.ts'
 import { instructionsPlugin } from './features/instructions/plugin.ts'
 import { initCommandPlugin } from './features/instructions/init-command.ts'
@@ -82,6 +83,8 @@ export function mountAll(kernel: Kernel, world: Capabilities, options: MountOpti
 function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions): readonly Plugin[] {
   const { blobs, clock, editorModels, files, logger, machine, processes, search, workspace } = world
   const { dispatch } = kernel
+  const logPath = (sessionId: string) => blobs.spillFolder(sessionId).replace(/[\\/]spill$/, '/events.jsonl')
+  const environment = createCommandEnvironment({ dispatch, machine, logPath })
   const setting = <Name extends keyof typeof specs>(name: Name) => (): ReturnType<(typeof specs)[Name]['parse']> => {
     const settings: Settings = kernel.root.settings
     // One table holds all specs; each entry's parser gives that entry's type.
@@ -154,22 +157,22 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     fileTools({ files, blobs, clock, documents: world.documents, pictures: world.pictures, languages: world.languages, ...(world.notebooks && { notebooks: world.notebooks }) }),
     searchTools({ search: searchWithoutSecrets(search, { sensitivePaths: setting('permissionsSensitivePaths'), machine, workspace, rules: () => kernel.root.permissions.rules() }), files, workspace, blobs, logger }),
     shellTools({
-      processes, files, blobs, clock, machine, shellPath: setting('shellPath'), timeoutMs: setting('shellTimeoutMs'), offered: setting('shellOffered'),
+      processes, files, blobs, clock, machine, shellPath: setting('shellPath'), timeoutMs: setting('shellTimeoutMs'), offered: setting('shellOffered'), environment,
     }),
     languageTools({ languages: world.languages, files, blobs, clock }),
     jobTools,
     ...(world.terminals?.problem === null
-      ? [terminalsPlugin({ terminals: world.terminals, createScreen: world.createScreen, ...(world.terminalViews && { views: world.terminalViews }), ...(world.personTerminals && { personTerminals: world.personTerminals }), mayAdopt: setting('terminalsAdopt'), clock, logger, machine, shellPath: setting('shellPath') }), terminalEffects, terminalTools({ files, offersAdoption: world.personTerminals === undefined ? () => false : setting('terminalsAdopt') })]
+      ? [terminalsPlugin({ terminals: world.terminals, createScreen: world.createScreen, ...(world.terminalViews && { views: world.terminalViews }), ...(world.personTerminals && { personTerminals: world.personTerminals }), mayAdopt: setting('terminalsAdopt'), clock, logger, machine, shellPath: setting('shellPath'), environment }), terminalEffects, terminalTools({ files, offersAdoption: world.personTerminals === undefined ? () => false : setting('terminalsAdopt') })]
       : []),
     todoTools({ allowParallelInProgress: true }),
     questionTools,
     webTools,
     skillTools,
 
-    hooksPlugin({ files, processes, clock, machine, workspace, logger, logPath: (sessionId) => blobs.spillFolder(sessionId).replace(/[\\/]spill$/, '/events.jsonl') }),
+    hooksPlugin({ files, processes, clock, machine, workspace, logger, logPath }),
     hooksCommand,
     createPresetsPlugin({ kernel, workspace, stored: { files, userFolder: `${machine.userFolder}/presets` } }),
-    ...(world.terminals?.problem === null ? [persistentShell({ terminals: world.terminals, blobs, clock, machine, workspace, shellPath: setting('shellPath'), offered: setting('shellOffered') })] : []),
+    ...(world.terminals?.problem === null ? [persistentShell({ terminals: world.terminals, blobs, clock, machine, workspace, shellPath: setting('shellPath'), offered: setting('shellOffered'), environment })] : []),
     createRetryPlugin({ clock, machine }),
     createModelRoutesPlugin({ logger }),
     unreadableCalls,

@@ -7,6 +7,7 @@ import { createShellTool } from '../../extension/tools/shell/shell-tool.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { createMemoryBlobStore } from '../support/memory-blob-store.ts'
 import { wholeApplication, type WholeApplication } from '../support/whole-application.ts'
+import { plainEnvironment } from '../support/plain-environment.ts'
 
 /** A name of a type, the values of an enumeration, the members of an object, or a list of one of them. A key with `?` is optional. */
 type Shape = 'string' | 'number' | 'integer' | 'boolean' | readonly string[] | { readonly [key: string]: Shape } | { readonly list: Shape }
@@ -91,7 +92,7 @@ function definitionOf(name: string) {
   const registered = application.ctx.tools.get(name)
   if (registered) return registered
   const needs = { processes: {} as ProcessRunner, files: {} as FileSystem, blobs: createMemoryBlobStore(), clock: createManualClock() }
-  return createShellTool(name === 'pwsh' ? pwshDialect : bashDialect, { ...needs, program: () => name, defaultTimeoutMs: () => 1, jobs: application.ctx.jobs })
+  return createShellTool(name === 'pwsh' ? pwshDialect : bashDialect, { ...needs, program: () => name, defaultTimeoutMs: () => 1, environment: plainEnvironment, jobs: application.ctx.jobs })
 }
 
 /** The smallest arguments of a shape. */

@@ -6,6 +6,7 @@ import type { Clock } from '../../extension/capabilities/clock.ts'
 import type { ProcessRunner } from '../../extension/capabilities/process.ts'
 import type { ToolResult } from '../../extension/core/tools/definition.ts'
 import type { Jobs } from '../../extension/features/jobs/service.ts'
+import { createCommandEnvironment } from '../../extension/features/command-environment/command-environment.ts'
 import { jobsPlugin } from '../../extension/features/jobs/plugin.ts'
 import { NodeFileSystem } from '../../extension/platform/node/file-system.ts'
 import { createDirectRunner } from '../../extension/platform/node/direct-runner.ts'
@@ -41,7 +42,7 @@ export async function createShellBench(
   const { processes = createDirectRunner(), clock = realClock } = over
   await made.mount(jobsPlugin({ clock, logger: made.logger, machine: createFakeMachine(), processes }))
   await made.mount(
-    shellTools({ processes, files: new NodeFileSystem(), blobs, clock, machine: createFakeMachine(), shellPath: () => null, timeoutMs: () => 120_000, offered: () => 'auto', ...over }),
+    shellTools({ processes, files: new NodeFileSystem(), blobs, clock, machine: createFakeMachine(), shellPath: () => null, timeoutMs: () => 120_000, offered: () => 'auto', environment: createCommandEnvironment({ dispatch: made.kernel.dispatch, machine: createFakeMachine(), logPath: (id) => `/logs/${id}` }), ...over }),
   )
   await made.mount(jobTools)
   return {

@@ -13,6 +13,7 @@ import type { UserMessage } from '../../core/log/message.ts'
 import { noticeSummary } from '../../core/log/notice.ts'
 import type {} from '../../core/loop/points.ts'
 import type { Agent } from '../../core/session/agent.ts'
+import type { CommandEnvironment } from '../command-environment/service.ts'
 import { TerminalSessionError, type TerminalInfo, type Terminals } from './service.ts'
 import { shellsOf } from './shells.ts'
 import { SEND_DEADLINE_MS, TerminalSession } from './terminal-session.ts'
@@ -31,6 +32,7 @@ export interface TerminalsPluginNeeds {
   readonly machine: Pick<Machine, 'platform' | 'bash' | 'pwsh' | 'randomId'>
   /** The person's own choice of program; null: the machine's. */
   readonly shellPath: () => string | null
+  readonly environment: CommandEnvironment
 }
 
 export const TERMINAL_SIZE = { columns: 160, rows: 40 } as const
@@ -51,7 +53,7 @@ interface Start {
 
 /** Offers `terminals`, writes them into the log of their owner, ends them with it, and after a resume names those that did not outlive the last host. */
 export function terminalsPlugin(needs: TerminalsPluginNeeds): Plugin {
-  const { terminals: host, createScreen, views, personTerminals, mayAdopt, clock, logger, machine, shellPath } = needs
+  const { terminals: host, createScreen, views, personTerminals, mayAdopt, clock, logger, machine, shellPath, environment } = needs
   return {
     name: 'terminals',
     apply(ctx) {
@@ -97,7 +99,7 @@ export function terminalsPlugin(needs: TerminalsPluginNeeds): Plugin {
           if (shell === undefined) throw new TerminalSessionError('NO_BACKEND', `There is no terminal of the type ${type}. Choose one of ${service.types.join(', ')}.`)
           return start({
             owner: agent, type, name, cwd, isAdopted: false,
-            launch: (session, nonce) => host.open({ ...shell.program(nonce), cwd, size: TERMINAL_SIZE, onOutput: session.receive, env: { ...shell.env(nonce), BOSUN_SHELL: '1', BOSUN_SESSION_ID: agent.id } }),
+            launch: async (session, nonce) => host.open({ ...shell.program(nonce), cwd, size: TERMINAL_SIZE, onOutput: session.receive, env: await environment(agent, shell.env(nonce)) }),
           })
         },
         adoptable: () =>

@@ -23,7 +23,8 @@ export interface PersistentShellParts {
   readonly dialect: PersistentDialect
   readonly program: () => string
   readonly cwd: string
-  readonly env: Readonly<Record<string, string | null>>
+  /** Asked when a shell starts. */
+  readonly env: () => Promise<Readonly<Record<string, string | null>>>
   readonly newNonce: () => string
   readonly openSpill: () => Promise<SpillFile>
 }
@@ -176,7 +177,7 @@ export class PersistentShell {
       command: program(),
       args: dialect.startArguments(nonce),
       cwd,
-      env,
+      env: await env(),
       size: { columns: 160, rows: 40 },
       onOutput: (chunk) => {
         this.#lastOutputAt = clock.monotonicMs()

@@ -8,6 +8,7 @@ import type { Agent } from '../../core/session/agent.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
 import { sessionFolder } from '../session-folder.ts'
 import { withoutEscalation } from '../without-escalation.ts'
+import type { CommandEnvironment } from '../../features/command-environment/service.ts'
 import type { PersistentDialect } from './persistent-dialect.ts'
 import { MAX_OUTPUT_CHARS, MAX_SPILL_BYTES } from './persistent-output.ts'
 import { PERSISTENT_DEADLINE_MS, PersistentShell, type PersistentEnd } from './persistent-shell.ts'
@@ -20,6 +21,7 @@ export interface PersistentShellNeeds {
   readonly machine: Pick<Machine, 'randomId'>
   /** Read when a shell starts. */
   readonly program: () => string
+  readonly environment: CommandEnvironment
   /** Default: 300 000. */
   readonly timeoutMs?: number
 }
@@ -34,15 +36,16 @@ export interface PersistentShells {
 }
 
 /** `bash` or `pwsh` of the minimal preset: one shell an agent that stays from call to call. Source: capability specification 3. */
-export function createPersistentShells({ terminals, blobs, clock, dialect, machine, program, timeoutMs = PERSISTENT_DEADLINE_MS }: PersistentShellNeeds): PersistentShells {
+export function createPersistentShells({ terminals, blobs, clock, dialect, machine, program, environment, timeoutMs = PERSISTENT_DEADLINE_MS }: PersistentShellNeeds): PersistentShells {
   const shells = new Map<string, PersistentShell>()
   const byScope = new WeakMap<ScopeKey, PersistentShell>()
-  const shellOf = ({ id: agentId, scope }: Pick<Agent, 'id' | 'scope'>, cwd: string) => {
+  const shellOf = (agent: Agent, cwd: string) => {
+    const { id: agentId, scope } = agent
     const found = shells.get(agentId)
     if (found) return found
     const made = new PersistentShell({
       terminals, clock, dialect, program, cwd,
-      env: { ...dialect.env, HISTFILE: null, BOSUN_SHELL: '1', BOSUN_SESSION_ID: agentId },
+      env: () => environment(agent, { ...dialect.env, HISTFILE: null }),
       newNonce: () => machine.randomId(),
       openSpill: () => blobs.openSpill(agentId, `${dialect.name}-output.log`),
     })

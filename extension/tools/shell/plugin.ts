@@ -8,6 +8,7 @@ import type {} from '../../core/loop/points.ts'
 import type {} from '../../core/prompt/system-prompt.ts'
 import type {} from '../../core/tools/service.ts'
 import type {} from '../../features/jobs/service.ts'
+import type { CommandEnvironment } from '../../features/command-environment/service.ts'
 import { LeftPrograms } from './left-programs.ts'
 import { bashDialect, programOf, pwshDialect } from './shell-dialect.ts'
 import { createShellTool } from './shell-tool.ts'
@@ -21,6 +22,7 @@ export interface ShellToolsNeeds {
   /** The person's own choice of program; null: the machine's. */
   readonly shellPath: () => string | null
   readonly timeoutMs: () => number
+  readonly environment: CommandEnvironment
   /** Which shells a model gets; `auto`: that of the system. Read once. */
   readonly offered: () => OfferedShells
 }

@@ -5,6 +5,7 @@ import type { ProcessRunner } from '../../capabilities/process.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
+import type { CommandEnvironment } from '../../features/command-environment/service.ts'
 import type { Jobs, JobSpec } from '../../features/jobs/service.ts'
 import { sessionFolder } from '../session-folder.ts'
 import { withoutEscalation } from '../without-escalation.ts'
@@ -27,6 +28,7 @@ export interface ShellToolNeeds {
   readonly program: () => string
   /** Milliseconds for calls that name none, read at each call. */
   readonly defaultTimeoutMs: () => number
+  readonly environment: CommandEnvironment
   /** A command is over, and programs that it started are not. */
   readonly onLeft?: (owner: Agent, end: EndLeft) => void
   /** Absent: nothing is offered that needs a job. */
@@ -122,12 +124,11 @@ export function createShellTool(dialect: ShellDialect, needs: ShellToolNeeds): T
   }
 
   async function programOf({ command, workdir }: ShellArgs, exec: BodyExecution): Promise<ShellProgram> {
-    const sessionId = exec.agent?.id
     return {
       command: needs.program(),
       args: dialect.argumentsFor(command),
       cwd: await folderOf(workdir, exec),
-      env: { ...dialect.env, BOSUN_SHELL: '1', ...(sessionId !== undefined && { BOSUN_SESSION_ID: sessionId }) },
+      env: await needs.environment(exec.agent, dialect.env),
     }
   }
 

@@ -218,7 +218,7 @@ describe.skipIf(cannotRun)('a persistent shell', () => {
   const blobs = createMemoryBlobStore()
   let ids = 0
   const shell = (program = '/bin/bash') =>
-    new PersistentShell({ terminals, clock: realClock, dialect: persistentBash, program: () => program, cwd: '/', env: { TERM: 'dumb' }, newNonce: () => `n${++ids}`, openSpill: () => blobs.openSpill('s', 'x') })
+    new PersistentShell({ terminals, clock: realClock, dialect: persistentBash, program: () => program, cwd: '/', env: async () => ({ TERM: 'dumb' }), newNonce: () => `n${++ids}`, openSpill: () => blobs.openSpill('s', 'x') })
   const run = (one: PersistentShell, command: string, timeoutMs = 60_000) => one.run(command, { timeoutMs, signal: new AbortController().signal, onText: () => {} })
 
   it('at its deadline gives what came, and is fresh afterwards', async () => {

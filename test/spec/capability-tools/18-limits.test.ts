@@ -11,6 +11,7 @@ import { createShellTool } from '../../../extension/tools/shell/shell-tool.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { createMemoryBlobStore } from '../../support/memory-blob-store.ts'
 import { wholeApplication, type WholeApplication } from '../../support/whole-application.ts'
+import { plainEnvironment } from '../../support/plain-environment.ts'
 
 /* Chapter 18: the tables of the tools, as the catalogue shows them. Written down by hand, never taken from the code. */
 
@@ -107,7 +108,7 @@ function definitionOf(name: string): ToolDefinition | undefined {
   if (name.endsWith('of the minimal preset')) return minimal
   if (name !== 'pwsh') return application.ctx.tools.get(name)
   const needs = { processes: {} as ProcessRunner, files: {} as FileSystem, blobs: createMemoryBlobStore(), clock: createManualClock() }
-  return createShellTool(pwshDialect, { ...needs, program: () => name, defaultTimeoutMs: () => 1, jobs: application.ctx.jobs })
+  return createShellTool(pwshDialect, { ...needs, program: () => name, defaultTimeoutMs: () => 1, environment: plainEnvironment, jobs: application.ctx.jobs })
 }
 
 describe('the limits in the catalogue', () => {

@@ -21,6 +21,7 @@ import { createManualClock } from '../../support/manual-clock.ts'
 import { createMemoryBlobStore } from '../../support/memory-blob-store.ts'
 import { noEditor } from '../../support/no-editor.ts'
 import { createToolBench } from '../../support/tool-bench.ts'
+import { plainEnvironment } from '../../support/plain-environment.ts'
 
 const bench = async () => {
   const made = createToolBench()
@@ -31,7 +32,7 @@ const bench = async () => {
   made.ctx.provide('skills', {} as Skills)
   await made.mount(fileTools({ ...noEditor, files, blobs }))
   await made.mount(searchTools({ files, blobs, search: {} as Search, workspace: { folders: () => [] }, logger: made.logger }))
-  await made.mount(shellTools({ files, blobs, clock, processes: {} as ProcessRunner, machine: createFakeMachine(), shellPath: () => null, timeoutMs: () => 1, offered: () => 'auto' }))
+  await made.mount(shellTools({ files, blobs, clock, processes: {} as ProcessRunner, machine: createFakeMachine(), shellPath: () => null, timeoutMs: () => 1, offered: () => 'auto', environment: plainEnvironment }))
   await made.mount(jobTools)
   await made.mount(todoTools({ allowParallelInProgress: true }))
   await made.mount(questionTools)

@@ -23,6 +23,7 @@ import type { MemoryEventStore } from '../../support/memory-event-store.ts'
 import { createRecordingLogger } from '../../support/quiet-logger.ts'
 import { realClock } from '../../support/real-clock.ts'
 import { callTools, sayText, type ScriptedAnswer } from '../../support/scripted-adapter.ts'
+import { plainEnvironment } from '../../support/plain-environment.ts'
 
 let folder: string
 let runner: DirectRunner
@@ -46,7 +47,7 @@ const start = (answers: readonly ScriptedAnswer[], store?: MemoryEventStore): Lo
       todoPlugin,
       jobsPlugin({ clock: realClock, logger, machine, processes: runner }),
       fileTools({ ...noEditor, files, blobs }),
-      shellTools({ processes: runner, files, blobs, clock: realClock, machine, shellPath: () => null, timeoutMs: () => 10_000, offered: () => 'auto' }),
+      shellTools({ processes: runner, files, blobs, clock: realClock, machine, shellPath: () => null, timeoutMs: () => 10_000, offered: () => 'auto', environment: plainEnvironment }),
       todoTools({ allowParallelInProgress: true }),
     ])
       ctx.plugin(plugin)

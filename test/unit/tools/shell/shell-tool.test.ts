@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { FileKey, FileSystem } from '../../../../extension/capabilities/file-system.ts'
 import type { Json } from '../../../../extension/base/json.ts'
+import { createCommandEnvironment } from '../../../../extension/features/command-environment/command-environment.ts'
 import { jobsPlugin } from '../../../../extension/features/jobs/plugin.ts'
 import { createDirectRunner, type DirectRunner } from '../../../../extension/platform/node/direct-runner.ts'
 import { shellTools, type ShellToolsNeeds } from '../../../../extension/tools/shell/plugin.ts'
@@ -17,6 +18,7 @@ import { createMemoryBlobStore } from '../../../support/memory-blob-store.ts'
 import { realClock } from '../../../support/real-clock.ts'
 import { createToolBench, outcomeOf, textOf, type RunOptions } from '../../../support/tool-bench.ts'
 import { jobTools } from '../../../../extension/tools/jobs/plugin.ts'
+import { plainEnvironment } from '../../../support/plain-environment.ts'
 
 let folder: string
 let runner: DirectRunner
@@ -49,7 +51,7 @@ const bench = async (over: Partial<ShellToolsNeeds> = {}) => {
   const clock = over.clock ?? realClock
   await made.mount(jobsPlugin({ clock, logger: made.logger, machine: createFakeMachine(), processes: runner }))
   const fiber = await made.mount(
-    shellTools({ processes: runner, files, blobs, clock, machine: createFakeMachine(), shellPath: () => null, timeoutMs: () => 120_000, offered: () => 'auto', ...over }),
+    shellTools({ processes: runner, files, blobs, clock, machine: createFakeMachine(), shellPath: () => null, timeoutMs: () => 120_000, offered: () => 'auto', environment: createCommandEnvironment({ dispatch: made.kernel.dispatch, machine: createFakeMachine(), logPath: (id) => `/logs/${id}` }), ...over }),
   )
   await made.mount(jobTools)
   undo.push(() => made.kernel.dispose())
@@ -111,7 +113,7 @@ describe('bash', () => {
   })
   it('has no secrets of the host, nothing of ours but what we give, and quiet programs', async () => {
     const { bash } = await bench()
-    expect(textOf(await bash('echo "[$MY_API_KEY][$BOSUN_HOME][$MY_PLAIN][$BOSUN_SHELL][$BOSUN_SESSION_ID][$NO_COLOR][$TERM][$PAGER][$GIT_PAGER]"'))).toBe('[][][p][1][session-1][1][dumb][cat][cat]\n')
+    expect(textOf(await bash('echo "[$MY_API_KEY][$BOSUN_HOME][$MY_PLAIN][$BOSUN_SHELL][$BOSUN_SESSION_ID][$BOSUN_SESSION_JSONL][$NO_COLOR][$TERM][$PAGER][$GIT_PAGER]"'))).toBe(`[][${createFakeMachine().userFolder}][p][1][session-1][/logs/session-1][1][dumb][cat][cat]\n`)
   })
   it('has no input to wait for', async () => expect(textOf(await (await bench()).bash('cat; echo end'))).toBe('end\n'))
   it('streams output while it runs, split characters whole', async () => {
@@ -212,7 +214,7 @@ describe('bash refuses', () => {
   it('a background job where there are none, whether declared or not', async () => {
     const { ctx, run } = createToolBench(createFakeAgent({ cwd: folder }))
     ctx.tools.register(
-      createShellTool(bashDialect, { processes: runner, files, blobs: createMemoryBlobStore(), clock: realClock, program: () => '/bin/bash', defaultTimeoutMs: () => 1000 }),
+      createShellTool(bashDialect, { processes: runner, files, blobs: createMemoryBlobStore(), clock: realClock, program: () => '/bin/bash', defaultTimeoutMs: () => 1000, environment: plainEnvironment }),
     )
     expect(ctx.tools.get('bash')?.parameters).not.toHaveProperty('properties.run_in_background')
     expect(outcomeOf(await run('bash', { command: 'true', description: 'd', run_in_background: true }))).toMatchObject({ code: 'BACKGROUND_UNAVAILABLE' })
