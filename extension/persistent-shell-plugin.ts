@@ -6,6 +6,7 @@ import { settings } from './core/settings/specs.ts'
 import type {} from './core/loop/points.ts'
 import type {} from './core/policy/permissions.ts'
 import type {} from './core/presets/preset.ts'
+import { hasFolderForPrograms } from './core/presets/program-tools.ts'
 import type {} from './core/settings/settings.ts'
 import type {} from './core/tools/service.ts'
 import { persistentBash, persistentPwsh } from './tools/shell/persistent-dialect.ts'
@@ -19,9 +20,9 @@ const PRESET = 'minimal'
 /**
  * Puts shells that stay in the place of `bash` and `pwsh`, in the layer of the minimal preset alone.
  *
- * What a layer registers itself no restriction of it reaches, so it goes while the folder is not trusted or the person has turned the tool off.
+ * What a layer registers itself no restriction of it reaches, so it goes while the folder is not trusted, no folder is on the disk or the person has turned the tool off.
  */
-export function persistentShell(needs: Omit<PersistentShellNeeds, 'program' | 'machine' | 'dialect'> & { readonly machine: Machine; readonly shellPath: () => string | null; readonly offered: () => OfferedShells; readonly workspace: Pick<Workspace, 'isTrusted' | 'onDidChangeTrust'> }): Plugin {
+export function persistentShell(needs: Omit<PersistentShellNeeds, 'program' | 'machine' | 'dialect'> & { readonly machine: Machine; readonly shellPath: () => string | null; readonly offered: () => OfferedShells; readonly workspace: Pick<Workspace, 'folders' | 'isTrusted' | 'onDidChangeTrust' | 'onDidChangeFolders'> }): Plugin {
   const { machine, shellPath, workspace, offered } = needs
   return {
     name: 'persistent-shell',
@@ -38,7 +39,7 @@ export function persistentShell(needs: Omit<PersistentShellNeeds, 'program' | 'm
       const undo = new Map<string, readonly Undo[]>()
       const update = () => {
         for (const { name, tool, stateOf } of shells) {
-          const isThere = workspace.isTrusted() && !ctx.settings.get(settings.toolsDisabled).includes(name)
+          const isThere = workspace.isTrusted() && hasFolderForPrograms(workspace) && !ctx.settings.get(settings.toolsDisabled).includes(name)
           if (isThere === undo.has(name)) continue
           for (const one of undo.get(name) ?? []) one()
           undo.delete(name)
@@ -60,6 +61,7 @@ export function persistentShell(needs: Omit<PersistentShellNeeds, 'program' | 'm
       }
       update()
       ctx.effect(workspace.onDidChangeTrust(update))
+      ctx.effect(workspace.onDidChangeFolders(update))
       ctx.effect(
         ctx.settings.onDidChange((key) => {
           if (key === settings.toolsDisabled.key) update()

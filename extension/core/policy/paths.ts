@@ -1,3 +1,4 @@
+import { isUri } from '../../base/is-uri.ts'
 import { Minimatch } from 'minimatch'
 
 /** Path arithmetic without a disk: both separators where the system has both. Links are followed by the file system, not here. */
@@ -14,7 +15,7 @@ export const styleOf = ({ platform }: { readonly platform: 'linux' | 'darwin' | 
 
 /** An absolute path, `.` and `..` taken out; a URI stays as it is. */
 export function absolutePath(path: string, cwd: string, { isWindows }: PathStyle): string {
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path)) return path
+  if (isUri(path)) return path
   const slashed = isWindows ? path.replaceAll('\\', '/') : path
   const base = isWindows ? cwd.replaceAll('\\', '/') : cwd
   const isAbsolute = slashed.startsWith('/') || (isWindows && /^[a-z]:\//i.test(slashed))

@@ -8,13 +8,17 @@ import { discoverPresets, type FoundPreset } from './discover.ts'
 import { presetFileText, presetIdPattern, presetSuffix } from './preset-file.ts'
 import type { Preset, Presets, PresetSummary } from './preset.ts'
 import { PresetError } from './preset.ts'
+import { hasFolderForPrograms, isProgramTool } from './program-tools.ts'
 import { presetAliases, shippedPresets } from './shipped.ts'
 
 interface PresetsOptions {
   readonly kernel: Pick<Kernel, 'createScope' | 'disposeScope'>
   readonly presets?: readonly Preset[]
-  /** In a folder that is not trusted, only tools that change nothing are there, and its presets are not read. Absent: the folder counts as trusted. */
-  readonly workspace?: Pick<Workspace, 'isTrusted' | 'onDidChangeTrust' | 'folders'>
+  /**
+   * In a folder that is not trusted, only tools that change nothing are there, and its presets are not read; where no folder is on the disk,
+   * none that starts programs. Absent: the folder counts as trusted and on the disk.
+   */
+  readonly workspace?: Pick<Workspace, 'isTrusted' | 'onDidChangeTrust' | 'folders' | 'onDidChangeFolders'>
   /** Where presets of the person and of the workspace are looked for. Absent: only those that come with Bosun. */
   readonly stored?: {
     readonly files: Pick<FileSystem, 'resolve' | 'readDirectory' | 'readText' | 'writeText'>
@@ -193,9 +197,13 @@ function mount(ctx: Context, { id, presentation, persona, sections = [], hasRunt
   if (persona !== undefined) ctx.systemPrompt.section({ name: `persona of ${id}`, order: 0, text: persona, isComplete: true })
   if (!hasRuntimeContext) ctx.systemPrompt.omitRuntimeContext()
   const isTrusted = () => workspace?.isTrusted() ?? true
+  const canRunPrograms = () => workspace === undefined || hasFolderForPrograms(workspace)
   const isTurnedOff = (name: string) => ctx.settings.get(settings.toolsDisabled).includes(name)
-  const update = keepToolsTo(ctx, (name) => tools.includes(name) && !isTurnedOff(name) && (isTrusted() || isHarmless(name)))
-  if (workspace) ctx.effect(workspace.onDidChangeTrust(update))
+  const update = keepToolsTo(ctx, (name) => tools.includes(name) && !isTurnedOff(name) && (isTrusted() || isHarmless(name)) && (canRunPrograms() || !isProgramTool(name)))
+  if (workspace) {
+    ctx.effect(workspace.onDidChangeTrust(update))
+    ctx.effect(workspace.onDidChangeFolders(update))
+  }
   ctx.effect(
     ctx.settings.onDidChange((key) => {
       if (key === settings.toolsDisabled.key) update()

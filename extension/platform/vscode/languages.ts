@@ -1,4 +1,5 @@
 import * as vscode from 'vscode'
+import { isUri } from '../../base/is-uri.ts'
 import { thrownText } from '../../base/thrown-text.ts'
 import { orAbort } from '../../base/or-abort.ts'
 import { staleVersion } from '../../capabilities/file-system.ts'
@@ -237,4 +238,4 @@ function markdownOf(content: vscode.MarkedString | vscode.MarkdownString): strin
   return content.value.replaceAll(/\[([^\]]*)\]\(command:[^)]*\)/g, '$1')
 }
 
-const uriOf = (path: string): vscode.Uri => (/^[a-z][a-z0-9+.-]+:\/\//i.test(path) ? vscode.Uri.parse(path, true) : vscode.Uri.file(path))
+const uriOf = (path: string): vscode.Uri => (isUri(path) ? vscode.Uri.parse(path, true) : vscode.Uri.file(path))

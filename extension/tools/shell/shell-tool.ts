@@ -1,3 +1,4 @@
+import { isUri } from '../../base/is-uri.ts'
 import type { BlobStore } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { FileSystem } from '../../capabilities/file-system.ts'
@@ -160,8 +161,6 @@ type ShellArgs = {
   readonly wake_on?: string
   readonly interactive?: boolean
 }
-
-const isUri = (path: string) => /^[a-z][a-z0-9+.-]+:\/\//i.test(path)
 
 function checkArguments(args: ShellArgs): void {
   if (args.command.trim() === '') throw invalid('command is blank. Give the command to run.')

@@ -1,3 +1,4 @@
+import { isUri } from '../../base/is-uri.ts'
 import type { FileSystem } from '../../capabilities/file-system.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
@@ -37,7 +38,7 @@ export const createTerminalOpen = ({ terminals, files, offersAdoption }: { reado
       if (adopt !== undefined) return terminals.adopt(exec.agent, adopt, name)
       const target = await files.resolve(cwd ?? '.', sessionFolder(exec), exec.signal)
       const shown = cwd ?? target.path
-      if (/^[a-z][a-z0-9+.-]+:\/\//i.test(target.path)) throw new ToolError('INVALID_ARGS', `The folder ${shown} is not on this machine’s disk, so no terminal can be opened there.`)
+      if (isUri(target.path)) throw new ToolError('INVALID_ARGS', `The folder ${shown} is not on this machine’s disk, so no terminal can be opened there.`)
       if (!target.exists || (await files.stat(target, exec.signal)).kind !== 'directory') throw new ToolError('INVALID_ARGS', `The folder ${shown} ${target.exists ? 'is not a folder' : 'does not exist'}. Leave cwd out for the session’s folder.`)
       return terminals.open(exec.agent, { type, cwd: target.path, ...(name !== undefined && { name }) })
     },

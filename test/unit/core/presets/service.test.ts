@@ -11,7 +11,7 @@ import { createFakeAgent } from '../../../support/fake-agent.ts'
 import { memorySettings } from '../../../support/memory-settings.ts'
 import { createRecordingLogger } from '../../../support/quiet-logger.ts'
 
-function setUp(toolNames: readonly string[] = [], workspace?: Pick<Workspace, 'isTrusted' | 'onDidChangeTrust' | 'folders'>) {
+function setUp(toolNames: readonly string[] = [], workspace?: Pick<Workspace, 'isTrusted' | 'onDidChangeTrust' | 'folders' | 'onDidChangeFolders'>) {
   const logger = createRecordingLogger()
   const kernel = createKernel({ logger })
   const { root, dispatch } = kernel
@@ -86,6 +86,7 @@ describe('a preset’s layer', () => {
     const listeners = new Set<() => void>()
     const { visible, agentOf, fiber } = setUp(['bash', 'edit', 'grep', 'read', 'todo_write', 'write'], {
       folders: () => [],
+      onDidChangeFolders: () => () => {},
       isTrusted: () => isTrusted,
       onDidChangeTrust: (listener) => {
         listeners.add(listener)
