@@ -18,6 +18,7 @@ import type {
   TurnEndRow,
   UsageView,
 } from '../protocol/view-state.ts'
+import { MAX_REVIEWED_BYTES } from '../features/checkpoints/images.ts'
 import { MAX_KEPT_BYTES, MAX_KEPT_FILE_BYTES, MAX_KEPT_FILES } from '../features/checkpoints/shell-changes.ts'
 import { ChangedFiles } from './changed-files.ts'
 import { CompactionRows } from './compaction-rows.ts'
@@ -745,12 +746,16 @@ interface Call {
 
 /** What cannot be taken back, and why. */
 function limitedWords({ reason, files = 0 }: SessionEvent<'review/limited'>['data'], { t }: Localization): string {
-  const values = { count: files, mega: MAX_KEPT_FILE_BYTES / 1_048_576, all: MAX_KEPT_BYTES / 1_048_576, max: MAX_KEPT_FILES }
+  const values = { count: files, mega: MAX_KEPT_FILE_BYTES / 1_048_576, all: MAX_KEPT_BYTES / 1_048_576, max: MAX_KEPT_FILES, review: MAX_REVIEWED_BYTES / 1_048_576 }
   switch (reason) {
     case 'too-large-to-keep':
       return files === 1
         ? t('1 file could not be kept before this command and cannot be taken back: at most {mega} MB of one and {all} MB of all are kept.', values)
         : t('{count} files could not be kept before this command and cannot be taken back: at most {mega} MB of one and {all} MB of all are kept.', values)
+    case 'too-large-to-review':
+      return files === 1
+        ? t('1 file that this changed is too large to be reviewed or taken back here: at most {review} MB.', values)
+        : t('{count} files that this changed are too large to be reviewed or taken back here: at most {review} MB.', values)
     case 'too-many-to-keep':
       return t('{count} files could not be kept before this command and cannot be taken back: at most {max} are kept.', values)
     case 'too-many-files':

@@ -1,6 +1,6 @@
 import { encodeText, utf8 } from '../../base/encoding.ts'
 import type { BlobStore } from '../../capabilities/blob-store.ts'
-import { FileError, type FileSystem, type FileTarget, type FileVersion } from '../../capabilities/file-system.ts'
+import { FileError, ioError, type FileSystem, type FileTarget, type FileVersion } from '../../capabilities/file-system.ts'
 import type { Session } from '../../core/session/session.ts'
 import type { Image } from './events.ts'
 import { joinLines, lineEdits, splitLines } from './line-merge.ts'
@@ -58,9 +58,9 @@ export class Images {
     }
   }
 
-  /** Read the file and keep what is read, so that whatever an action makes of it can be had again. Errors: `FileError`. */
+  /** Read the file and keep what is read, so that whatever an action makes of it can be had again. Errors: `FileError`, also where a link stands in its place. */
   async now(session: Session, path: string): Promise<Now> {
-    const target = await this.#needs.files.resolve(path, '/')
+    const target = await this.#targetAt(session, path)
     const bytes = await this.#read(target)
     const image = (await this.#needs.blobs.putBeforeImage(session.id, bytes)).digest
     return { target, image, bytes, version: image === null ? null : (`sha256:${image}` as FileVersion), lines: bytes === null ? [] : await this.#linesOf(target, bytes) }
@@ -68,7 +68,7 @@ export class Images {
 
   /** The lines of the file as it is now, without keeping them. Null: no text. Errors: `FileError`. */
   async look(session: Session, path: string): Promise<Pick<Now, 'target' | 'image' | 'lines'>> {
-    const target = await this.#needs.files.resolve(path, '/')
+    const target = await this.#targetAt(session, path)
     if (!target.exists) return { target, image: null, lines: [] }
     try {
       const { text, version } = await this.#needs.files.readText(target, { maxBytes: MAX_REVIEWED_BYTES })
@@ -81,23 +81,34 @@ export class Images {
 
   /** The image of a file as it is now. Errors: `FileError` `FS_TOO_LARGE` and others. */
   async keep(session: Session, path: string): Promise<Image> {
-    const target = await this.#needs.files.resolve(path, '/')
+    const target = await this.#targetAt(session, path)
     return (await this.#needs.blobs.putBeforeImage(session.id, await this.#read(target))).digest
   }
 
-  /** Null: no file. Errors: `FileError` `FS_TOO_LARGE` and others. */
-  async readBytes(path: string): Promise<Uint8Array | null> {
-    return await this.#read(await this.#needs.files.resolve(path, '/'))
+  /** Null: no file, but nothing, a folder, a link or a pipe. Errors: `FileError` `FS_TOO_LARGE` and others. */
+  async readBytes(session: Session, path: string): Promise<Uint8Array | null> {
+    const target = await this.#ownTarget(session, path)
+    if (target === null) return null
+    try {
+      return await this.#read(target)
+    } catch (error) {
+      if (error instanceof FileError && error.code === 'FS_NOT_REGULAR_FILE') return null
+      throw error
+    }
   }
 
   async keepBytes(session: Session, bytes: Uint8Array): Promise<Image> {
     return (await this.#needs.blobs.putBeforeImage(session.id, bytes)).digest
   }
 
+  /** As `lines`, whatever stands at the path now. */
+  async linesOf(session: Session, path: string, image: Image): Promise<readonly string[] | null> {
+    return await this.lines(session, await this.#needs.files.resolve(path, '/'), image)
+  }
+
   /** Lines that differ; none for what is no text. */
   async counts(session: Session, path: string, before: Image, after: Image): Promise<{ readonly added: number; readonly removed: number }> {
-    const target = await this.#needs.files.resolve(path, '/')
-    const [old, now] = [await this.lines(session, target, before), await this.lines(session, target, after)]
+    const [old, now] = [await this.linesOf(session, path, before), await this.linesOf(session, path, after)]
     const edits = old === null || now === null ? [] : lineEdits(old, now)
     return { added: edits.reduce((sum, { lines }) => sum + lines.length, 0), removed: edits.reduce((sum, { from, to }) => sum + to - from, 0) }
   }
@@ -106,6 +117,24 @@ export class Images {
     const encoded = encodeText(joinLines(lines), utf8, false)
     if ('unencodable' in encoded) throw new Error('The text holds half a character, which cannot be kept apart.')
     return (await this.#needs.blobs.putBeforeImage(session.id, encoded.bytes)).digest
+  }
+
+  async #targetAt(session: Session, path: string): Promise<FileTarget> {
+    const target = await this.#ownTarget(session, path)
+    if (target === null) throw ioError(path, 'a link in its path leads elsewhere now, and what it leads to is not looked at or changed. Take the link away first')
+    return target
+  }
+
+  /** Null where a link leads elsewhere: what stands there is not what was changed. */
+  async #ownTarget(session: Session, path: string): Promise<FileTarget | null> {
+    const { files } = this.#needs
+    const target = await files.resolve(path, '/')
+    if (target.isDanglingLink) return null
+    if (isSamePath(target.path, path)) return target
+    // The folder of the session may be reached by a link; below it none is followed.
+    const { cwd } = session.header
+    const rest = cwd !== undefined && path.startsWith(cwd) ? path.slice(cwd.length) : null
+    return cwd !== undefined && rest !== null && isSamePath(target.path, (await files.resolve(cwd, '/')).path + rest) ? target : null
   }
 
   async #read(target: FileTarget): Promise<Uint8Array | null> {
@@ -133,3 +162,6 @@ export class Images {
     }
   }
 }
+
+/** Some systems take upper and lower case for the same, and spell a path as it is stored. */
+const isSamePath = (one: string, other: string): boolean => one === other || one.toLowerCase() === other.toLowerCase()

@@ -39,9 +39,18 @@ export function createRecorder({ images, logger }: { readonly images: Images; re
   }
 
   async function note(session: Session, callId: string, touched: readonly Touched[], { isFound } = { isFound: false }): Promise<void> {
+    let tooLarge = 0
     for (const { path, before } of touched) {
-      // At once, before anything else can change it.
-      const read = await images.readBytes(path)
+      let read: Uint8Array | null
+      try {
+        // At once, before anything else can change it.
+        read = await images.readBytes(session, path)
+      } catch (error) {
+        // What cannot be read now cannot be reviewed; the change itself has happened and is told. The others are put up all the same.
+        if (error instanceof FileError && error.code === 'FS_TOO_LARGE') tooLarge += 1
+        else logger.warn('A changed file could not be read for the review.', { callId, path, error: error instanceof FileError ? error.message : String(error) })
+        continue
+      }
       behind(session, async () => {
         const after = read === null ? null : await images.keepBytes(session, read)
         if (after === before || session.access !== 'write') return
@@ -49,6 +58,7 @@ export function createRecorder({ images, logger }: { readonly images: Images; re
         session.append({ type: 'fs/after-image', data: { callId, path, ...(before !== undefined && { before }), after, ...(lines && { lines }) }, ignorable: true })
       })
     }
+    if (tooLarge > 0 && session.access === 'write') session.append({ type: 'review/limited', data: { callId, reason: 'too-large-to-review', files: tooLarge }, ignorable: true })
   }
 
   async function settled(session: Session): Promise<void> {
@@ -61,14 +71,7 @@ export function createRecorder({ images, logger }: { readonly images: Images; re
       const from = session.length
       const result = await next()
       const touched = session.length === from ? [] : touchedBy(session, from, callId)
-      if (touched.length > 0) {
-        try {
-          await note(session, callId, touched)
-        } catch (error) {
-          // What cannot be read now cannot be reviewed; the change itself has happened and is told.
-          logger.warn('A changed file could not be read for the review.', { callId, error: error instanceof FileError ? error.message : String(error) })
-        }
-      }
+      await note(session, callId, touched)
       return result
     },
     async mend(session) {

@@ -85,7 +85,7 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
       inTurn(session, async () => {
         const plan: { paths: string[]; conflicts: string[]; problems: { path: string; problem: string }[] } = { paths: [], conflicts: [], problems: [] }
         for (const path of pathsOf(session, target)) {
-          const found = await planFile(session, path, target, false)
+          const found = await planFile(session, path, target, false).catch((error: unknown) => ({ problem: wordsOf(error) }))
           if ('problem' in found) plan.problems.push({ path, problem: found.problem })
           else if (found.plan !== null) {
             if (found.plan.hasConflict) plan.conflicts.push(path)
@@ -131,8 +131,7 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
       })
       const texts = await Promise.all(
         found.map(async ({ path, before }) => {
-          const { target } = await images.look(session, path)
-          const lines = await images.lines(session, target, before)
+          const lines = await images.linesOf(session, path, before)
           return lines === null ? [] : [{ path, before: before === null ? null : joinLines(lines) }]
         }),
       )
@@ -156,8 +155,9 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
   /** One file after the other; what keeps one from it is told and leaves the others. */
   async function each(session: Session, target: UndoTarget, work: (path: string) => Promise<{ readonly problem?: string; readonly hasConflict?: boolean }>): Promise<ReviewOutcome> {
     const conflicts: string[] = []
-    const problems: { path: string; problem: string }[] = []
-    for (const path of pathsOf(session, target)) {
+    const problems = new Map<string, string>()
+    const attempt = async (path: string): Promise<void> => {
+      problems.delete(path)
       try {
         let result
         try {
@@ -167,13 +167,17 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
           if (!isStale(error)) throw error
           result = await work(path)
         }
-        if (result.problem !== undefined) problems.push({ path, problem: result.problem })
+        if (result.problem !== undefined) problems.set(path, result.problem)
         if (result.hasConflict === true) conflicts.push(path)
       } catch (error) {
-        problems.push({ path, problem: isStale(error) ? MOVED : error instanceof Error ? error.message : String(error) })
+        problems.set(path, isStale(error) ? MOVED : wordsOf(error))
       }
     }
-    return { paths: [], conflicts, problems }
+    const paths = pathsOf(session, target)
+    for (const path of paths) await attempt(path)
+    // What stood in the way of one, such as a file in the place of its folder, may have been another, which is gone now.
+    if (problems.size < paths.length) for (const path of [...problems.keys()]) await attempt(path)
+    return { paths: [], conflicts, problems: [...problems].map(([path, problem]) => ({ path, problem })) }
   }
 
   function pathsOf(session: Session, target: UndoTarget): readonly string[] {
@@ -327,6 +331,8 @@ const noText = (path: string): FileReview => ({ path, baseline: null, now: null,
 const firstImage = (steps: readonly FileStep[]): Image | undefined => steps[0]?.before
 
 const changesSomething = ({ edits, isGone, exact }: FilePlan): boolean => edits.length > 0 || isGone || exact !== undefined
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 const isStale = (error: unknown): boolean => error instanceof FileError && error.code === 'FS_STALE_VERSION'
 

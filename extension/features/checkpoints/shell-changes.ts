@@ -147,7 +147,7 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
     let tooLarge = 0
     const reader = async () => {
       for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-        const read = bytes > MAX_KEPT_BYTES ? undefined : await readSmall(path)
+        const read = bytes > MAX_KEPT_BYTES ? undefined : await readSmall(session, path)
         if (read === undefined) {
           tooLarge += 1
           ground.kept.delete(path)
@@ -162,13 +162,13 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
     return { tooLarge, tooMany }
   }
 
-  /** Undefined: too large, or no plain file. */
-  async function readSmall(path: string): Promise<Uint8Array | null | undefined> {
+  /** Undefined: too large. Null: no plain file. */
+  async function readSmall(session: Session, path: string): Promise<Uint8Array | null | undefined> {
     try {
-      const bytes = await images.readBytes(path)
+      const bytes = await images.readBytes(session, path)
       return bytes !== null && bytes.length > MAX_KEPT_FILE_BYTES ? undefined : bytes
     } catch {
-      // A folder, a pipe, or a file that may not be read: nothing that could be put back.
+      // Too large by far, or a file that may not be read: nothing that could be put back.
       return undefined
     }
   }

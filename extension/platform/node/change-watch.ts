@@ -124,23 +124,23 @@ class Watched implements WatchedFolder {
 
   /** Tell files that are known or of interest; what is new as a folder is watched too. */
   async #sort(changed: ReadonlySet<string>, paths: Map<string, boolean>): Promise<void> {
-    const fresh = [...changed].filter((path) => !this.#files.has(path) && !this.#folders.has(path))
-    const there = new Map(await Promise.all(fresh.map(async (path) => [path, await kindOf(path)] as const)))
-    const asked = fresh.filter((path) => there.get(path) !== 'gone')
+    const there = new Map(await Promise.all([...changed].map(async (path) => [path, await kindOf(path)] as const)))
+    const asked = [...changed].filter((path) => (there.get(path) === 'file' && !this.#files.has(path)) || (there.get(path) === 'folder' && !this.#folders.has(path)))
     const ignored = asked.length === 0 ? new Set<string>() : await this.#isIgnored(asked)
-    for (const path of changed) {
+    for (const [path, kind] of there) {
       if (this.#files.has(path)) {
         if (!paths.has(path)) paths.set(path, true)
-        if ((await kindOf(path)) === 'gone') this.#files.delete(path)
-      } else if (this.#folders.has(path)) await this.#folderChanged(path, paths)
-      else if (!ignored.has(path) && there.get(path) === 'file') this.#add(path, paths)
-      else if (!ignored.has(path) && there.get(path) === 'folder') await this.#adopt(path, paths)
+        if (kind !== 'file') this.#files.delete(path)
+      } else if (kind !== 'folder' && this.#folders.has(path)) this.#folderGone(path, paths)
+      // A file may have come in the place of a folder, and the other way round.
+      if (ignored.has(path)) continue
+      if (kind === 'file' && !this.#files.has(path)) this.#add(path, paths)
+      else if (kind === 'folder' && !this.#folders.has(path)) await this.#adopt(path, paths)
     }
   }
 
   /** A folder that is gone took what was below it along. */
-  async #folderChanged(folder: string, paths: Map<string, boolean>): Promise<void> {
-    if ((await kindOf(folder)) === 'folder') return
+  #folderGone(folder: string, paths: Map<string, boolean>): void {
     for (const gone of [...this.#folders]) {
       if (gone !== folder && !gone.startsWith(folder + sep)) continue
       this.#folders.delete(gone)

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { readdir, readFile } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, describe, expect, it } from 'vitest'
-import { reviewRig, type ReviewRig } from '../../support/review-rig.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { reviewRig, type CallSpec, type ReviewRig } from '../../support/review-rig.ts'
 
 /* Chapter 20.5: review and rollback, through the application as it is shipped. */
 
@@ -233,6 +234,63 @@ describe('undoing', () => {
   })
 })
 
+describe('a link that leads out of the folder', () => {
+  let outside = ''
+  beforeEach(async () => void (outside = await realpath(await mkdtemp(join(tmpdir(), 'bosun-outside-')))))
+  afterEach(() => rm(outside, { recursive: true, force: true }))
+  const theirs = () => readFile(join(outside, 'a'), 'utf8').catch(() => null)
+
+  it.each<[string, (r: ReviewRig) => readonly CallSpec[], (r: ReviewRig) => Promise<unknown>]>([
+    ['in the place of a changed file', (r) => r.edit('d/a', 'two', 'TWO'), async (r) => {
+      await rename(r.at('d/a'), join(outside, 'a'))
+      await symlink(join(outside, 'a'), r.at('d/a'))
+    }],
+    ['in the place of the folder of a changed file', (r) => r.edit('d/a', 'two', 'TWO'), async (r) => {
+      await rename(r.at('d/a'), join(outside, 'a'))
+      await rm(r.at('d'), { recursive: true })
+      await symlink(outside, r.at('d'))
+    }],
+    ['in the place of the folder of a file that a command took away', (r) => [r.bash('rm d/a')], async (r) => {
+      await rm(r.at('d'), { recursive: true })
+      await symlink(outside, r.at('d'))
+    }],
+    ['that the command itself made', (r) => [r.bash(`echo theirs > ${outside}/a && ln -sf ${outside}/a d/a`)], async () => {}],
+  ])('is never followed by an undo: %s', async (_name, calls, replace) => {
+    const r = await start()
+    r.ctx.on('approval/request', () => Promise.resolve({ outcome: 'allowed-once' }))
+    await mkdir(r.at('d'))
+    await r.put('d/a', ten)
+    await r.turn(...calls(r))
+    await replace(r)
+    const before = await theirs()
+    for (const force of [false, true]) {
+      const outcome = await r.undo({ kind: 'all' }, force)
+      expect(outcome).toMatchObject({ paths: [], problems: [{ path: r.at('d/a'), problem: expect.stringContaining('link') }] })
+    }
+    expect([await theirs(), r.waiting()]).toEqual([before, ['d/a']])
+    expect(await r.plan({ kind: 'all' })).toMatchObject({ paths: [], problems: [{ path: r.at('d/a') }] })
+    expect(await r.ctx.reviews.turnStart(r.session, 1)).toEqual([{ path: r.at('d/a'), before: ten }])
+    expect(await r.file('d/a')).toMatchObject({ isText: false })
+    // Once it is gone, the change can be taken back.
+    const link = (await lstat(r.at('d'))).isSymbolicLink() ? 'd' : 'd/a'
+    await rm(r.at(link))
+    await r.undo({ kind: 'all' }, true)
+    expect([await theirs(), r.waiting()]).toEqual([before, []])
+  })
+
+  it('is not followed where a command throws it away: nothing of what it leads to is kept', async () => {
+    const r = await start()
+    await writeFile(join(outside, 'a'), 'only theirs\n')
+    await promisify(execFile)('git', ['init', '-q'], { cwd: r.whole.folder })
+    await symlink(join(outside, 'a'), r.at('link'))
+    r.ctx.on('approval/request', () => Promise.resolve({ outcome: 'allowed-once' }))
+    await r.turn(r.bash('git clean -fdq && echo x > a'))
+    const images = join(r.whole.folder, '../sessions', r.session.id, 'before')
+    const kept = await Promise.all((await readdir(images)).map((name) => readFile(join(images, name), 'utf8')))
+    expect([r.waiting(), kept.includes('only theirs\n'), r.session.milestones().filter(({ type }) => type === 'review/limited')]).toEqual([['a'], false, []])
+  })
+})
+
 describe('what shell commands change', () => {
   const git = async (r: ReviewRig, ...lines: readonly string[]) => {
     for (const line of lines) await promisify(execFile)('git', ['-c', 'user.name=t', '-c', 'user.email=t@t.test', ...line.split(' ')], { cwd: r.whole.folder })
@@ -342,6 +400,24 @@ describe('what shell commands change', () => {
     expect(r.session.milestones().filter(({ type }) => type === 'review/limited').map(({ data }) => data)).toEqual([{ callId: 'c1', reason: 'too-large-to-keep', files: 1 }])
     await r.undo({ kind: 'turn', turn: 1 })
     expect([await r.text('c'), await r.text('large')]).toEqual(['unknown to git\n', null])
+  })
+
+  it.each<[string, string, readonly string[], readonly object[]]>([
+    ['a folder', 'rm a && mkdir a && echo x > a/x', ['a', 'a/x', 'b', 'c'], []],
+    ['a file in the place of a folder', 'rm -r d && echo x > d', ['b', 'c', 'd', 'd/e'], []],
+    ['a pipe', 'rm a && mkfifo a', ['a', 'b', 'c'], []],
+    ['a new file that is too large to review', 'head -c 11000000 /dev/zero > Large && sed -i s/one/ONE/ a', ['a', 'b', 'c'], [{ callId: 'c1', reason: 'too-large-to-review', files: 1 }]],
+    ['a file that became too large to review', 'head -c 11000000 /dev/zero >> a', ['b', 'c'], [{ callId: 'c1', reason: 'too-large-to-review', files: 1 }]],
+  ])('beside %s too', async (_name, command, waiting, limits) => {
+    const r = await repository()
+    r.ctx.on('approval/request', () => Promise.resolve({ outcome: 'allowed-once' }))
+    await mkdir(r.at('d'))
+    await r.put('d/e', 'e\n')
+    await r.turn(r.bash(`${command} && echo new > b && echo new > c`))
+    expect(r.waiting().toSorted()).toEqual(waiting)
+    expect(r.session.milestones().filter(({ type }) => type === 'review/limited').map(({ data }) => data)).toEqual(limits)
+    await r.undo({ kind: 'all' })
+    expect([await r.text('b'), await r.text('c'), await r.text('d/e')]).toEqual([ten.replace('two', 'two, not committed'), 'unknown to git\n', 'e\n'])
   })
 
   it('a file that was renamed', async () => {
