@@ -16,6 +16,7 @@ import { createNodeMachine } from './platform/node/machine.ts'
 import { usesProxy } from './platform/node/http.ts'
 import { createPageTextWorker } from './platform/node/page-text-worker.ts'
 import { createRipgrepSearch } from './platform/node/ripgrep-search.ts'
+import { createVirtualSearch } from './platform/node/virtual-search.ts'
 import { createNodeWebPages } from './platform/node/web-pages.ts'
 import { createXtermScreen } from './platform/node/xterm-screen.ts'
 import { VscodeAttention } from './platform/vscode/attention.ts'
@@ -73,7 +74,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
   const root = vscode.Uri.joinPath(context.globalStorageUri, 'sessions').fsPath
   const clock = createNodeClock()
   const workspace = createVscodeWorkspace({ readBranch: readGitBranch })
-  const files = new EditorFileSystem(new NodeFileSystem({ folders: workspace.folders }))
+  const files = new EditorFileSystem(new NodeFileSystem({ folders: workspace.folders }), workspace.folders)
   const hosts = createHostMarks({ folder: vscode.Uri.joinPath(context.globalStorageUri, 'hosts').fsPath, logger })
   const processes = createKeeperRunner({ hosts, entry: vscode.Uri.joinPath(context.extensionUri, 'dist', 'keeper.js').fsPath })
   const [machine, rgPath] = await Promise.all([createNodeMachine(), findEditorRipgrep()])
@@ -95,7 +96,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
     isTrusted: () => workspace.isTrusted(),
     onError: (error) => logger.error('The language servers could not be taken over from the settings.', { error: String(error) }),
   })
-  const search = createRipgrepSearch({ processes, unsavedTexts: () => files.unsavedTexts(), ...(rgPath === null ? {} : { rgPath }) })
+  const search = createVirtualSearch({ ripgrep: createRipgrepSearch({ processes, unsavedTexts: () => files.unsavedTexts(), ...(rgPath === null ? {} : { rgPath }) }), files })
   const application = compose({
     attention,
     blobs,

@@ -3,7 +3,7 @@ import { HarnessError } from '../base/harness-error.ts'
 /** Bytes of what is found that one search holds before it is refused as too wide. */
 export const MAX_SEARCH_BYTES = 20_000_000
 
-/** Find files and lines. Providers: ripgrep under Node, with unsaved buffers laid over it in the editor. */
+/** Find files and lines. Providers: ripgrep under Node, with unsaved buffers laid over it in the editor, where files of virtual folders are read for it. */
 export interface Search {
   /** Regular files below `root` whose path matches `glob`. Never follows links, never enters version-control folders. */
   files(query: FileQuery): Promise<FileHits>
@@ -39,6 +39,8 @@ export interface FileHits {
   readonly skippedNames: number
   /** With `sort: 'newest'`: when each path was changed last, so that the hits of several roots can be put in one order. Epoch ms. */
   readonly modifiedAt?: readonly number[]
+  /** Why the list is not complete, for instance a folder that is no disk's and larger than what is looked at. */
+  readonly notes?: readonly string[]
 }
 
 export interface TextQuery {

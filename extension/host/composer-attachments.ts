@@ -1,3 +1,4 @@
+import { fullAddress } from '../base/address.ts'
 import type { Localization } from '../capabilities/localization.ts'
 import type { ImageBlock, TextBlock } from '../core/log/message.ts'
 import type { References } from '../features/references/service.ts'
@@ -125,7 +126,7 @@ function bytesFrom(base64: string): Uint8Array {
 export function pathOf(uri: string): string {
   if (!URL.canParse(uri)) return uri
   const { protocol, pathname } = new URL(uri)
-  if (protocol !== 'file:' && protocol !== 'vscode-remote:') return uri
+  if (protocol !== 'file:' && protocol !== 'vscode-remote:') return fullAddress(uri)
   const path = decodeURIComponent(pathname)
   return /^\/[a-z]:/i.test(path) ? path.slice(1) : path
 }

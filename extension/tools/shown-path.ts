@@ -1,10 +1,16 @@
+import { decodedPart, hasScheme } from '../base/address.ts'
 import type { WorkspaceFolder } from '../capabilities/workspace.ts'
 
 /**
  * How a path is shown to the model, in a spelling that every tool takes back: led by the folder's name where several folders
- * are open, relative to `cwd` inside it, else as it is. All paths canonical.
+ * are open, relative to `cwd` inside it, else as it is. What is relative is in plain letters, also inside an address. All paths canonical.
  */
 export function shownPath(path: string, cwd: string, folders: readonly WorkspaceFolder[]): string {
+  const shown = spelledPath(path, cwd, folders)
+  return shown !== path && hasScheme(path) ? decodedPart(shown) : shown
+}
+
+function spelledPath(path: string, cwd: string, folders: readonly WorkspaceFolder[]): string {
   if (folders.length > 1) {
     // The innermost folder, when one open folder lies in another.
     const inside = folders.filter((folder) => relativeTo(folder.path, path) !== undefined).sort((a, b) => b.path.length - a.path.length)[0]
@@ -26,7 +32,9 @@ export function relativeTo(folder: string, path: string): string | undefined {
   const base = folder.replace(/[\\/]+$/, '')
   if (path === folder || path === base) return ''
   const next = path[base.length]
-  return path.startsWith(base) && (next === '/' || next === '\\') ? path.slice(base.length + 1) : undefined
+  if (!path.startsWith(base) || (next !== '/' && next !== '\\')) return undefined
+  // The root of another file system ends in slashes of its own, as in `memfs:///`.
+  return path.slice(base.length + 1).replace(/^\/+/, '')
 }
 
 const join = (name: string, rest: string) => (rest === '' ? name : `${name}/${rest}`)

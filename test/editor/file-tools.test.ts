@@ -12,6 +12,7 @@ import { createVscodeNotebooks } from '../../extension/platform/vscode/notebooks
 import { fileTools } from '../../extension/tools/files/plugin.ts'
 import { createFakeAgent } from '../support/fake-agent.ts'
 import { createMemoryBlobStore } from '../support/memory-blob-store.ts'
+import { memoryProvider } from '../support/memory-provider.ts'
 import { noEditor } from '../support/no-editor.ts'
 import { notebookJson } from '../support/notebook-json.ts'
 import { createToolBench } from '../support/tool-bench.ts'
@@ -312,32 +313,3 @@ describe('the file tools in the editor', () => {
     })
   })
 })
-
-function memoryProvider(contents: Map<string, Uint8Array>): vscode.FileSystemProvider {
-  const times = new Map<string, number>()
-  const changes = new vscode.EventEmitter<vscode.FileChangeEvent[]>()
-  const isFolder = (path: string) => path === '/' || [...contents.keys()].some((each) => each.startsWith(`${path.replace(/\/$/, '')}/`))
-  return {
-    onDidChangeFile: changes.event,
-    watch: () => new vscode.Disposable(() => {}),
-    stat(uri) {
-      const bytes = contents.get(uri.path)
-      if (bytes === undefined && !isFolder(uri.path)) throw vscode.FileSystemError.FileNotFound(uri)
-      return { type: bytes === undefined ? vscode.FileType.Directory : vscode.FileType.File, ctime: 0, mtime: times.get(uri.path) ?? 1, size: bytes?.length ?? 0 }
-    },
-    readFile(uri) {
-      const bytes = contents.get(uri.path)
-      if (bytes === undefined) throw isFolder(uri.path) ? vscode.FileSystemError.FileIsADirectory(uri) : vscode.FileSystemError.FileNotFound(uri)
-      return bytes
-    },
-    writeFile(uri, bytes) {
-      contents.set(uri.path, bytes)
-      times.set(uri.path, Date.now())
-      changes.fire([{ type: vscode.FileChangeType.Changed, uri }])
-    },
-    readDirectory: (uri) => [...contents.keys()].filter((path) => path.startsWith(uri.path)).map((path) => [path.slice(uri.path.length), vscode.FileType.File]),
-    createDirectory: () => {},
-    delete: (uri) => void contents.delete(uri.path),
-    rename: () => {},
-  }
-}

@@ -1,3 +1,4 @@
+import { childPath, hasScheme } from '../../base/address.ts'
 import type { EditorFacts } from '../../capabilities/editor-facts.ts'
 import type { WorkspaceFolder } from '../../capabilities/workspace.ts'
 import type { Sessions } from '../../core/session/session.ts'
@@ -44,7 +45,7 @@ async function pathCandidates(needs: CandidateNeeds, query: string, place: Refer
   const byRoot = new Map<string, readonly Scored[]>()
   const all = () => [...byRoot.values()].flat()
   const list = async (root: string) => {
-    const scored = (hits: readonly PathHit[]) => hits.map(({ path, score }) => ({ path: `${root.replace(/[\\/]+$/, '')}/${path}`, score }))
+    const scored = (hits: readonly PathHit[]) => hits.map(({ path, score }) => ({ path: path.split('/').reduce(childPath, root.replace(/(?<=[^/])[\\/]$/, '')), score }))
     const options = {
       query,
       // Some of them look like secrets and are left out.
@@ -95,7 +96,7 @@ function merged({ near, far, facts, query, limit, needs, place }: Merge): readon
 
 /** Open editors and files that were named before, in the order in which they were seen last. */
 function nearFiles({ facts, named }: CandidateNeeds, query: string, { cwd }: ReferencePlace): readonly Scored[] {
-  const paths = [...new Set([...facts.openFiles(), ...named()])].filter((path) => !/^[a-z][\w+.-]+:\/\//i.test(path))
+  const paths = [...new Set([...facts.openFiles(), ...named()])].filter((path) => !hasScheme(path) || hasScheme(cwd))
   if (query === '') return paths.map((path, place) => ({ path, score: 1_000 - place }))
   const index = new PathIndex({ maxBytes: 4_000_000 })
   const base = `${cwd.replace(/[\\/]+$/, '')}/`

@@ -11,16 +11,27 @@ export interface RipgrepSearchOptions {
   /** The editor's own ripgrep, when it was found; default: the packaged one. */
   readonly rgPath?: string
   /** Texts that stand in the place of the disk's, such as those of documents with unsaved changes. */
-  readonly unsavedTexts?: () => readonly UnsavedText[]
+  readonly unsavedTexts?: () => readonly SearchedText[]
   /** Bytes of ripgrep's output that one search may hold. Default `MAX_SEARCH_BYTES`. */
   readonly maxRawBytes?: number
 }
 
-export interface UnsavedText {
+/** A text that is searched in the place of a file's. */
+export interface SearchedText {
   /** Absolute, canonical. */
   readonly path: string
   readonly text: string
 }
+
+/** Ripgrep also searches texts that no disk holds, so that a pattern means the same there. */
+export interface RipgrepSearch extends Search {
+  /** Lines of each text in their order. Errors: `SearchError`. */
+  inTexts(query: TextPattern, texts: readonly SearchedText[]): Promise<readonly TextMatch[]>
+  /** The globs of names that a file type stands for. Errors: `SearchError` `SEARCH_INVALID_PATTERN` for a type that ripgrep does not know. */
+  globsOfType(type: string, signal: AbortSignal): Promise<readonly string[]>
+}
+
+export type TextPattern = Pick<TextQuery, 'pattern' | 'ignoreCase' | 'multiline' | 'contextLines' | 'signal'>
 
 /**
  * Search by ripgrep, without its user configuration. Ignore files count outside git repositories too.
@@ -29,7 +40,7 @@ export interface UnsavedText {
  * by ripgrep as well, through its standard input, so that a pattern means the same everywhere and none can be slow.
  * Source: capability specification 10 and 11, "Engine".
  */
-export function createRipgrepSearch({ processes, rgPath, unsavedTexts = () => [], maxRawBytes = MAX_SEARCH_BYTES }: RipgrepSearchOptions): Search {
+export function createRipgrepSearch({ processes, rgPath, unsavedTexts = () => [], maxRawBytes = MAX_SEARCH_BYTES }: RipgrepSearchOptions): RipgrepSearch {
   const turns = createTurns(4)
   let packaged: Promise<string> | undefined
   const program = () => (rgPath === undefined ? (packaged ??= import('@vscode/ripgrep').then((module) => module.rgPath)) : Promise.resolve(rgPath))
@@ -38,6 +49,8 @@ export function createRipgrepSearch({ processes, rgPath, unsavedTexts = () => []
     files: (query) => turns(query.signal, () => findFiles(runRipgrep, query)),
     text: (query) => turns(query.signal, () => findText(runRipgrep, query, unsavedTexts())),
     list: (query) => turns(query.signal, () => listAll(runRipgrep, query)),
+    inTexts: (query, texts) => turns(query.signal, () => findInTexts(runRipgrep, query, texts)),
+    globsOfType: (type, signal) => turns(signal, () => globsOfType(runRipgrep, type, signal)),
   }
 }
 
@@ -157,9 +170,8 @@ async function listAll(run: RunRipgrep, { root, excludes, onPaths, signal }: Lis
 
 // Text.
 
-async function findText(run: RunRipgrep, query: TextQuery, unsaved: readonly UnsavedText[]): Promise<TextHits> {
-  const { root, pattern, signal } = query
-  if (pattern.includes('\0')) throw new SearchError('SEARCH_INVALID_PATTERN', String.raw`A pattern cannot hold a NUL character. Write it as \x00.`)
+async function findText(run: RunRipgrep, query: TextQuery, unsaved: readonly SearchedText[]): Promise<TextHits> {
+  const { root, signal } = query
   const includes = query.include === undefined ? () => true : compileOrRefuse(query.include)
   const kind = await kindOf(root)
   if (isInVersionControl(root)) return { matches: [], skippedNames: 0, overlaidPaths: [], notes: [`${root} belongs to version control and was not searched.`] }
@@ -201,14 +213,14 @@ async function runJson(run: RunRipgrep, options: Omit<RipgrepRun, 'onOutput'>, c
 }
 
 /** All in one run, one below the other; only a pattern that spans lines needs a run for each. */
-async function findInTexts(run: RunRipgrep, query: TextQuery, texts: readonly UnsavedText[]): Promise<readonly TextMatch[]> {
+async function findInTexts(run: RunRipgrep, query: TextPattern, texts: readonly SearchedText[]): Promise<readonly TextMatch[]> {
   if (!query.multiline) return findInJoined(run, query, texts)
   const found: TextMatch[] = []
   for (const text of texts) found.push(...(await findInJoined(run, query, [text])))
   return found
 }
 
-async function findInJoined(run: RunRipgrep, query: TextQuery, texts: readonly UnsavedText[]): Promise<readonly TextMatch[]> {
+async function findInJoined(run: RunRipgrep, query: TextPattern, texts: readonly SearchedText[]): Promise<readonly TextMatch[]> {
   // Empty lines between two texts, so that the context of a match never reaches into the other.
   const gap = '\n'.repeat(query.contextLines + 1)
   const starts: { readonly path: string; readonly first: number; readonly last: number }[] = []
@@ -222,11 +234,31 @@ async function findInJoined(run: RunRipgrep, query: TextQuery, texts: readonly U
     line += count + query.contextLines + 1
   }
   const collector = new MatchCollector(() => true)
+  let at = 0
   await runJson(run, { args: [...patternArgs(query), '--text', '--no-config', '--', '-'], cwd: sep, signal: query.signal, stdin: input }, collector)
   return collector.matches().flatMap((match) => {
-    const text = starts.find(({ first, last }) => first <= match.lineNumber && match.lineNumber <= last)
-    return text ? [{ ...match, path: text.path, lineNumber: match.lineNumber - text.first + 1 }] : []
+    // Both are in the order of lines.
+    while (at < starts.length && starts[at]!.last < match.lineNumber) at += 1
+    const text = starts[at]
+    return text !== undefined && text.first <= match.lineNumber ? [{ ...match, path: text.path, lineNumber: match.lineNumber - text.first + 1 }] : []
   })
+}
+
+async function globsOfType(run: RunRipgrep, type: string, signal: AbortSignal): Promise<readonly string[]> {
+  const reader = new LineReader()
+  const lines: string[] = []
+  await run({
+    args: ['--no-config', '--type-list'],
+    cwd: sep,
+    signal,
+    onOutput: (chunk) => {
+      lines.push(...reader.push(chunk))
+      return chunk.length
+    },
+  })
+  const found = lines.find((line) => line.startsWith(`${type}: `))
+  if (found === undefined) throw new SearchError('SEARCH_INVALID_PATTERN', `The search program knows no file type "${type}". Use include with a glob such as *.ts.`)
+  return found.slice(type.length + 2).split(', ')
 }
 
 /** What a search with these filters looks at: an unsaved text that an ignore file hides is none of its business. */
@@ -249,7 +281,9 @@ async function listFiles(run: RunRipgrep, args: readonly string[], cwd: string, 
 
 const versionControlFolders = ['.git', '.svn', '.hg', '.bzr', '.jj', '.sl']
 
-const isInVersionControl = (path: string) => path.split(/[/\\]/).some((name) => versionControlFolders.includes(name))
+export const isVersionControl = (name: string): boolean => versionControlFolders.includes(name)
+
+export const isInVersionControl = (path: string) => path.split(/[/\\]/).some(isVersionControl)
 
 function scopeArgs({ includeIgnored }: { readonly includeIgnored: boolean }): readonly string[] {
   return [
@@ -260,7 +294,8 @@ function scopeArgs({ includeIgnored }: { readonly includeIgnored: boolean }): re
   ]
 }
 
-function patternArgs({ pattern, ignoreCase, multiline, contextLines }: TextQuery): readonly string[] {
+function patternArgs({ pattern, ignoreCase, multiline, contextLines }: TextPattern): readonly string[] {
+  if (pattern.includes('\0')) throw new SearchError('SEARCH_INVALID_PATTERN', String.raw`A pattern cannot hold a NUL character. Write it as \x00.`)
   return [
     '--json',
     // `$` also matches before CRLF.
@@ -283,14 +318,14 @@ function nameArgs({ type, include }: Pick<TextQuery, 'type' | 'include'>): reado
  * A glob that every matching file's own name matches; `null` where there is none that is short of `*`.
  * ripgrep's file types match bytes, so a character of several is more than its `?`, and may be outside of its classes.
  */
-function nameGlobOf(glob: string): string | null {
+export function nameGlobOf(glob: string): string | null {
   // A choice that spans folders cannot be cut at its last slash.
   const name = glob.includes('/') ? (/\/([^/{},\\]+)$/.exec(glob)?.[1] ?? '') : glob
   if (/^!|[[\]:\\]/.test(name) || !/[^*?]/.test(name)) return null
   return name.replaceAll('?', '*')
 }
 
-function compileOrRefuse(glob: string): GlobMatcher {
+export function compileOrRefuse(glob: string): GlobMatcher {
   const compiled = compileGlob(glob)
   if ('problem' in compiled) throw new SearchError('SEARCH_INVALID_PATTERN', `The glob "${glob}" is wrong: ${compiled.problem}.`)
   return compiled.matches
@@ -313,7 +348,7 @@ async function kindOf(root: string): Promise<'file' | 'folder'> {
   return 'file'
 }
 
-const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+export const byText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 // Running.
 
@@ -391,7 +426,7 @@ function outcomeOf({ exitCode, signal }: ProcessExit, errors: string): RipgrepOu
 const isAboutPattern = (words: string) =>
   /regex parse error|error parsing glob|unrecognized file type|is not allowed in a regex|regex exceeds size|look-around|backreferences/.test(words)
 
-const searchAborted = () => new SearchError('SEARCH_ABORTED', 'The search was stopped.')
+export const searchAborted = () => new SearchError('SEARCH_ABORTED', 'The search was stopped.')
 
 /** Like `Promise.all`, but waits until all have settled, so that nothing runs on behind a failure. */
 async function allOrFirstFailure<T extends readonly unknown[]>(work: { readonly [K in keyof T]: Promise<T[K]> }): Promise<T> {

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode'
 import type { RegionPlace, ShownFile, ShownRegion } from '../../capabilities/review-surface.ts'
+import { uriOf } from './address.ts'
 
 export const CHANGES_VIEW = 'bosun.changes'
 
@@ -88,4 +89,3 @@ function regionItem({ region, resourceUri, place }: RegionNode): vscode.TreeItem
 
 const counts = ({ added, removed }: { readonly added: number; readonly removed: number }) => [...(added > 0 ? [`+${added}`] : []), ...(removed > 0 ? [`−${removed}`] : [])].join(' ')
 
-export const uriOf = (path: string) => (/^[a-z][\w+.-]+:\/\//i.test(path) ? vscode.Uri.parse(path, true) : vscode.Uri.file(path))

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode'
 import type { EditorFacts, ProblemFacts, SelectionFacts, SymbolFacts } from '../../capabilities/editor-facts.ts'
 import type { Undo } from '../../base/undo.ts'
+import { pathOf } from './address.ts'
 import { throughClipboard } from './through-clipboard.ts'
 
 const MAX_RECENT = 50
@@ -111,7 +112,6 @@ export class VscodeEditorFacts implements EditorFacts {
   }
 }
 
-const pathOf = (uri: vscode.Uri) => (uri.scheme === 'file' ? uri.fsPath : uri.toString())
 const isOfPerson = ({ scheme }: vscode.Uri) => scheme === 'file' || vscode.workspace.workspaceFolders?.some(({ uri }) => uri.scheme === scheme) === true
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 

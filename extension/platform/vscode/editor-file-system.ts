@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { minimatch } from 'minimatch'
 import * as vscode from 'vscode'
+import { hasScheme } from '../../base/address.ts'
 import { applyEdits, checkedRanges, countLineEnds, eolFrom, withLineEnds, type Encoded } from '../../base/encoding.ts'
 import { LineWindowScanner } from '../../base/line-window.ts'
 import {
@@ -33,7 +34,9 @@ import {
   type TextReplacement,
   type WriteChange,
 } from '../../capabilities/file-system.ts'
+import type { WorkspaceFolder } from '../../capabilities/workspace.ts'
 import type { Undo } from '../../base/undo.ts'
+import { pathOf, uriOf } from './address.ts'
 import { minimalEdits } from './minimal-edits.ts'
 import { OpenDocuments } from './open-documents.ts'
 import { decodeStored, encodeAs, formOf, isSameForm, storedAnew, withoutMark, type StoredText } from './stored-text.ts'
@@ -55,15 +58,18 @@ const MAX_CHANGE_BYTES = 256 * 1024 * 1024
  */
 export class EditorFileSystem implements FileSystem {
   readonly #disk: FileSystem
+  readonly #folders: () => readonly WorkspaceFolder[]
   readonly #documents: OpenDocuments
   readonly #changes = new Map<FileKey, Promise<unknown>>()
   /** When files were last saved through their documents by a change of ours: epoch ms, as the disk says. */
   readonly #ownSaves = new Map<FileKey, number>()
 
-  constructor(disk: FileSystem) {
+  /** `folders`: those that paths may be led by the name of, where several are open. */
+  constructor(disk: FileSystem, folders: () => readonly WorkspaceFolder[] = () => []) {
     this.#disk = disk
+    this.#folders = folders
     this.#documents = new OpenDocuments(async (uri) =>
-      uri.scheme === 'file' ? await this.#disk.resolve(uri.fsPath, '/') : { key: keyOf(uri), path: uri.toString() },
+      uri.scheme === 'file' ? await this.#disk.resolve(uri.fsPath, '/') : { key: keyOf(uri), path: pathOf(uri) },
     )
   }
 
@@ -78,18 +84,18 @@ export class EditorFileSystem implements FileSystem {
 
   async resolve(path: string, cwd: string, signal?: AbortSignal): Promise<FileTarget> {
     checkNotAborted(signal)
-    const uri = virtualUri(path, cwd)
+    const uri = virtualUri(path, cwd, this.#folders())
     if (uri === null) return await this.#disk.resolve(localPath(path), cwd, signal)
     const exists = await vscode.workspace.fs.stat(uri).then(
       () => true,
       () => false,
     )
-    return { key: keyOf(uri), path: uri.toString(), spelling: path, isDanglingLink: false, exists }
+    return { key: keyOf(uri), path: pathOf(uri), spelling: path, isDanglingLink: false, exists }
   }
 
   async stat(target: FileTarget, signal?: AbortSignal): Promise<FileStat> {
     checkNotAborted(signal)
-    const uri = uriOf(target)
+    const uri = uriOf(target.path)
     if (uri.scheme === 'file') {
       const stat = await this.#disk.stat(target, signal)
       return { ...stat, isReadonly: stat.isReadonly || isSetReadonly(uri) }
@@ -121,7 +127,7 @@ export class EditorFileSystem implements FileSystem {
     if (document?.isDirty !== true) {
       const { kind, size } = await this.stat(target, signal)
       if (kind !== 'file') throw notRegular(target.spelling, kind)
-      if (size >= STREAM_FROM_BYTES && uriOf(target).scheme === 'file') return await this.#disk.readLines(target, window, signal)
+      if (size >= STREAM_FROM_BYTES && uriOf(target.path).scheme === 'file') return await this.#disk.readLines(target, window, signal)
     }
     const { text, form, version, source, isDirty } = await this.readText(target, { maxBytes: MAX_CHANGE_BYTES, ...(signal && { signal }) })
     const scanner = new LineWindowScanner(window)
@@ -141,7 +147,7 @@ export class EditorFileSystem implements FileSystem {
   async readDirectory(target: FileTarget, signal?: AbortSignal): Promise<readonly DirectoryEntry[]> {
     checkNotAborted(signal)
     return await withFileErrors(target, async () => {
-      const entries = await vscode.workspace.fs.readDirectory(uriOf(target))
+      const entries = await vscode.workspace.fs.readDirectory(uriOf(target.path))
       return entries
         .map(([name, type]) => ({ name, kind: (type & vscode.FileType.SymbolicLink) === 0 ? kindOf(type) : ('link' as const) }))
         .sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -191,7 +197,7 @@ export class EditorFileSystem implements FileSystem {
   putBytes({ target, bytes, expect, signal }: BytesChange): Promise<FileVersion | null> {
     return this.#inTurn(target, async () => {
       checkNotAborted(signal)
-      const uri = uriOf(target)
+      const uri = uriOf(target.path)
       if (target.isDanglingLink) throw danglingLink(target.spelling)
       refuseOpenNotebook(target, uri)
       if ((await this.#documents.find(target))?.isDirty === true) throw staleVersion(target.spelling, 'has unsaved changes in the editor, made')
@@ -211,7 +217,7 @@ export class EditorFileSystem implements FileSystem {
   }
 
   async decode(target: FileTarget, bytes: Uint8Array): Promise<string | null> {
-    return (await decodeStored(bytes, uriOf(target)))?.text ?? null
+    return (await decodeStored(bytes, uriOf(target.path)))?.text ?? null
   }
 
   onDidRename(listener: (from: string, to: string) => void): Undo {
@@ -222,7 +228,7 @@ export class EditorFileSystem implements FileSystem {
   }
 
   async #tellRename(oldUri: vscode.Uri, newUri: vscode.Uri, listener: (from: string, to: string) => void): Promise<void> {
-    const canonical = async (uri: vscode.Uri) => (uri.scheme === 'file' ? (await this.#disk.resolve(uri.fsPath, '/')).path : uri.toString())
+    const canonical = async (uri: vscode.Uri) => (uri.scheme === 'file' ? (await this.#disk.resolve(uri.fsPath, '/')).path : pathOf(uri))
     listener(await canonical(oldUri), await canonical(newUri))
   }
 
@@ -249,7 +255,7 @@ export class EditorFileSystem implements FileSystem {
   async #changeNow(request: ChangeRequest, ways: ChangeWays): Promise<ChangeOutcome> {
     const { target, expect, signal } = request
     checkNotAborted(signal)
-    const uri = uriOf(target)
+    const uri = uriOf(target.path)
     if (target.isDanglingLink) throw danglingLink(target.spelling)
     refuseOpenNotebook(target, uri)
     const document = await this.#documents.find(target)
@@ -289,7 +295,7 @@ export class EditorFileSystem implements FileSystem {
 
   async #partOf({ target, replacements, expect }: EditsChange['edits'][number], signal: AbortSignal | undefined): Promise<DocumentPart> {
     checkNotAborted(signal)
-    const uri = uriOf(target)
+    const uri = uriOf(target.path)
     if (target.isDanglingLink) throw danglingLink(target.spelling)
     refuseOpenNotebook(target, uri)
     const open = await this.#documents.find(target)
@@ -390,7 +396,7 @@ export class EditorFileSystem implements FileSystem {
   /** No document shows the file as it is stored: its bytes are changed, and a document without unsaved text follows by itself. */
   async #changeDisk(request: ChangeRequest, current: Uint8Array | null, stored: StoredText | null, next: DiskChange): Promise<ChangeOutcome> {
     const { target, signal } = request
-    const uri = uriOf(target)
+    const uri = uriOf(target.path)
     if ('unencodable' in next.encoded) throw unencodable(target.spelling, next.encoding, next.encoded.unencodable)
     const { bytes } = next.encoded
     checkNotAborted(signal)
@@ -438,7 +444,7 @@ export class EditorFileSystem implements FileSystem {
     const { kind, size } = await this.stat(target, signal)
     if (kind !== 'file') throw notRegular(target.spelling, kind)
     if (size > maxBytes) throw tooLarge(target.spelling, size, maxBytes)
-    const bytes = await withFileErrors(target, async () => await vscode.workspace.fs.readFile(uriOf(target)))
+    const bytes = await withFileErrors(target, async () => await vscode.workspace.fs.readFile(uriOf(target.path)))
     checkNotAborted(signal)
     if (bytes.length > maxBytes) throw tooLarge(target.spelling, bytes.length, maxBytes)
     return bytes
@@ -454,7 +460,7 @@ export class EditorFileSystem implements FileSystem {
   }
 
   async #decode(target: FileTarget, bytes: Uint8Array): Promise<StoredText> {
-    const stored = await decodeStored(bytes, uriOf(target))
+    const stored = await decodeStored(bytes, uriOf(target.path))
     if (stored === null) throw notText(target.spelling)
     return stored
   }
@@ -552,26 +558,31 @@ function isSetReadonly(uri: vscode.Uri): boolean {
 }
 
 /** The address for a path of another file system than this machine's disk, or null. */
-function virtualUri(path: string, cwd: string): vscode.Uri | null {
+function virtualUri(path: string, cwd: string, folders: readonly WorkspaceFolder[]): vscode.Uri | null {
   if (hasScheme(path)) {
     const uri = vscode.Uri.parse(path, true)
     return isLocal(uri) ? null : uri
   }
+  const named = namedFolder(path, folders)
+  if (named !== null) return isLocal(named) ? null : named
   if (!hasScheme(cwd)) return null
   const base = vscode.Uri.parse(cwd, true)
   return isLocal(base) ? null : path.startsWith('/') ? base.with({ path }) : vscode.Uri.joinPath(base, path)
 }
 
-const hasScheme = (text: string) => /^[a-z][\w+.-]+:\/\//i.test(text)
+/** What a path means that is led by the name of one of several open folders, as paths are shown then. */
+function namedFolder(path: string, folders: readonly WorkspaceFolder[]): vscode.Uri | null {
+  const [first, ...rest] = path.split('/')
+  const folder = folders.length > 1 ? folders.find(({ name }) => name === first) : undefined
+  return folder === undefined ? null : vscode.Uri.joinPath(uriOf(folder.path), ...rest)
+}
 
 /** In a remote extension host the files beside it have the scheme `file`, while others may name them by the remote's address. */
 const isLocal = ({ scheme }: vscode.Uri) => scheme === 'file' || scheme === 'vscode-remote'
 
 const localPath = (path: string) => (hasScheme(path) ? vscode.Uri.file(vscode.Uri.parse(path, true).path).fsPath : path)
 
-const uriOf = ({ path }: FileTarget) => (hasScheme(path) ? vscode.Uri.parse(path, true) : vscode.Uri.file(path))
-
-const keyOf = (uri: vscode.Uri) => uri.toString() as FileKey
+const keyOf = (uri: vscode.Uri) => pathOf(uri) as FileKey
 
 function kindOf(type: vscode.FileType): FileStat['kind'] {
   if ((type & vscode.FileType.File) !== 0) return 'file'

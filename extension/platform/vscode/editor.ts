@@ -1,7 +1,8 @@
 import * as vscode from 'vscode'
 import type { Editor, PickItem, VirtualText } from '../../capabilities/editor.ts'
-import { FileError, type FileSystem, type FileTarget } from '../../capabilities/file-system.ts'
+import { FileError, type FileSystem } from '../../capabilities/file-system.ts'
 import type { Localization } from '../../capabilities/localization.ts'
+import { pathOf, uriOf } from './address.ts'
 import type { ChatViews } from './chat-views.ts'
 import type { KeptFiles } from './kept-files.ts'
 
@@ -37,7 +38,7 @@ export class VscodeEditor implements Editor {
     try {
       const target = await files.resolve(path, cwd)
       const { kind } = await files.stat(target)
-      const uri = uriOf(target)
+      const uri = uriOf(target.path)
       if (kind === 'directory') {
         await vscode.commands.executeCommand('revealInExplorer', uri)
         return null
@@ -59,7 +60,7 @@ export class VscodeEditor implements Editor {
     const resources = await Promise.all(
       files.map(async ({ path, before, after }) => {
         const now = await this.#after(path, after)
-        const like = now ?? uriOf(await this.#parts.files.resolve(path, '/'))
+        const like = now ?? uriOf((await this.#parts.files.resolve(path, '/')).path)
         // Named by the file, also where both sides are texts that are kept.
         return [like, before === null ? undefined : after === undefined ? this.#parts.kept.keep(before.name, before.text, { like }) : this.#keep(before), now] as const
       }),
@@ -88,7 +89,7 @@ export class VscodeEditor implements Editor {
     const pieces: Uint8Array[] = []
     for await (const chunk of chunks) pieces.push(chunk)
     await vscode.workspace.fs.writeFile(uri, Buffer.concat(pieces))
-    return uri.scheme === 'file' ? uri.fsPath : uri.toString()
+    return pathOf(uri)
   }
 
   async chooseFile({ title, kind, maxBytes }: Parameters<Editor['chooseFile']>[0]): Promise<{ readonly name: string; readonly bytes: Uint8Array } | null> {
@@ -193,11 +194,9 @@ export class VscodeEditor implements Editor {
   async #after(path: string, after: VirtualText | undefined): Promise<vscode.Uri | undefined> {
     if (after !== undefined) return this.#keep(after)
     const target = await this.#parts.files.resolve(path, '/')
-    return target.exists ? uriOf(target) : undefined
+    return target.exists ? uriOf(target.path) : undefined
   }
 }
-
-const uriOf = ({ path }: Pick<FileTarget, 'path'>) => (/^[a-z][\w+.-]+:\/\//i.test(path) ? vscode.Uri.parse(path, true) : vscode.Uri.file(path))
 
 function pickItem({ id, label, description, detail, isSeparator }: PickItem): vscode.QuickPickItem & { readonly id: string } {
   return {

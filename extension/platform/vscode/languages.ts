@@ -1,9 +1,9 @@
 import * as vscode from 'vscode'
-import { isUri } from '../../base/is-uri.ts'
 import { thrownText } from '../../base/thrown-text.ts'
 import { orAbort } from '../../base/or-abort.ts'
 import { staleVersion } from '../../capabilities/file-system.ts'
 import { LanguageError, type LanguageAnswer, type LanguageCodeAction, type LanguageEdit, type LanguageLocation, type LanguageOperation, type LanguageQuestion, type LanguageRange, type Languages, type LanguageSymbol } from '../../capabilities/languages.ts'
+import { pathOf, uriOf } from './address.ts'
 
 /** Has the server run that a document needs, where the person configured one. */
 export type Ready = (document: vscode.TextDocument, signal: AbortSignal) => Promise<void>
@@ -131,7 +131,6 @@ function othersIn(edit: vscode.WorkspaceEdit): readonly string[] {
 
 const wordsOf = (error: unknown): string => (thrownText(error) ?? '').trim()
 
-const pathOf = (uri: vscode.Uri): string => (uri.scheme === 'file' ? uri.fsPath : uri.toString())
 
 type Located = vscode.Location | vscode.LocationLink
 
@@ -238,4 +237,3 @@ function markdownOf(content: vscode.MarkedString | vscode.MarkdownString): strin
   return content.value.replaceAll(/\[([^\]]*)\]\(command:[^)]*\)/g, '$1')
 }
 
-const uriOf = (path: string): vscode.Uri => (isUri(path) ? vscode.Uri.parse(path, true) : vscode.Uri.file(path))

@@ -3,6 +3,7 @@ import { toLf } from '../../base/encoding.ts'
 import { stripAnsi } from '../../base/strip-ansi.ts'
 import { fileAborted, ioError, readonlyFile, staleVersion, versionOfBytes, type FileSystem, type FileTarget, type FileVersion } from '../../capabilities/file-system.ts'
 import { readableForms, type CellEdit, type NotebookCell, type NotebookOutcome, type NotebookOutput, type Notebooks } from '../../capabilities/notebooks.ts'
+import { pathOf } from './address.ts'
 
 /** The notebooks that the editor holds. A change of a cell goes through its document, so that outputs, folds and the undo of the person stay. */
 export function createVscodeNotebooks({ files }: { readonly files: Pick<FileSystem, 'resolve' | 'stat'> }): Notebooks {
@@ -18,7 +19,7 @@ export function createVscodeNotebooks({ files }: { readonly files: Pick<FileSyst
 
   /** Also when it was opened through a link. */
   async function isOf({ uri }: vscode.NotebookDocument, target: FileTarget): Promise<boolean> {
-    if (uri.scheme !== 'file') return uri.toString() === target.path
+    if (uri.scheme !== 'file') return pathOf(uri) === target.path
     return (await files.resolve(uri.fsPath, '/')).key === target.key
   }
 }

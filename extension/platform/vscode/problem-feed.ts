@@ -1,6 +1,7 @@
 import * as vscode from 'vscode'
 import type { LanguageProblem } from '../../capabilities/languages.ts'
 import type { ProblemFeed } from '../../capabilities/problem-feed.ts'
+import { pathOf, uriOf } from './address.ts'
 
 /** The diagnostics of the editor's language services. */
 export const vscodeProblemFeed: ProblemFeed = {
@@ -41,5 +42,3 @@ function problemFrom({ range: { start, end }, severity, message, source, code }:
   ]
 }
 
-const pathOf = (uri: vscode.Uri) => (uri.scheme === 'file' ? uri.fsPath : uri.toString())
-const uriOf = (path: string) => (/^[a-z][\w+.-]+:\/\//i.test(path) ? vscode.Uri.parse(path, true) : vscode.Uri.file(path))

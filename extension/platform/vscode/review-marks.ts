@@ -1,6 +1,6 @@
 import * as vscode from 'vscode'
 import type { ShownFile } from '../../capabilities/review-surface.ts'
-import { uriOf } from './changes-tree.ts'
+import { uriOf } from './address.ts'
 
 /** Scheme of texts without the changes that wait, which the editor's quick diff compares with. */
 export const BASELINE_SCHEME = 'bosun-before'

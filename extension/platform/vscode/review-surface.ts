@@ -1,6 +1,7 @@
 import * as vscode from 'vscode'
 import type { PointedAt, ReviewSurface, ShownReview } from '../../capabilities/review-surface.ts'
-import { ChangesTree, uriOf } from './changes-tree.ts'
+import { pathOf, uriOf } from './address.ts'
+import { ChangesTree } from './changes-tree.ts'
 import { ReviewMarks } from './review-marks.ts'
 
 /** The tree is there from the start; marks only while something waits. */
@@ -69,4 +70,3 @@ export function pointedAt(args: readonly unknown[]): PointedAt | null {
   return { startLine: Math.max(1, start), endLine: Math.max(1, start, end) }
 }
 
-const pathOf = (uri: vscode.Uri) => (uri.scheme === 'file' ? uri.fsPath : uri.toString())

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode'
 import type { Workspace, WorkspaceSnapshot } from '../../capabilities/workspace.ts'
+import { pathOf } from './address.ts'
 
 const MAX_OPEN_EDITORS = 20
 const MAX_UNSAVED = 50
@@ -39,7 +40,6 @@ function globsOf(names: readonly string[]): readonly string[] {
   return plain.length === 0 ? others : [plain.length === 1 ? `**/${plain[0]}` : `**/{${plain.join(',')}}`, ...others]
 }
 
-const pathOf = (uri: vscode.Uri) => (uri.scheme === 'file' ? uri.fsPath : uri.toString())
 
 function activeEditor(): Pick<WorkspaceSnapshot, 'activeEditor'> {
   const document = vscode.window.activeTextEditor?.document

@@ -1,4 +1,4 @@
-import { compileGlob } from '../../base/glob.ts'
+import { ignoreRules, isHiddenBy, MAX_IGNORE_BYTES, type IgnoreRule } from '../../base/ignore-rules.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import { FileError, type FileSystem, type FileTarget } from '../../capabilities/file-system.ts'
 
@@ -19,7 +19,6 @@ export function isGenerated(path: string, head: string): boolean {
 
 /** Folders above a file that are looked into. */
 const MAX_FOLDERS = 40
-const MAX_IGNORE_BYTES = 256 * 1024
 
 /** How long a folder's list is believed; it is asked for with every read. */
 const BELIEVED_MS = 10_000
@@ -57,16 +56,10 @@ async function isIgnored(target: FileTarget, factsOf: (folder: string) => Promis
     let isHidden = false
     for (const { folder, own } of rules) {
       if (!part.startsWith(`${folder}/`)) continue
-      for (const rule of own) if ((!rule.isFolderOnly || isFolder) && rule.matches(part.slice(folder.length + 1))) isHidden = !rule.isNegated
+      isHidden = isHiddenBy(own, { path: part.slice(folder.length + 1), isFolder, wasHidden: isHidden })
     }
     return isHidden
   })
-}
-
-interface IgnoreRule {
-  readonly isNegated: boolean
-  readonly isFolderOnly: boolean
-  readonly matches: (path: string) => boolean
 }
 
 interface FolderFacts {
@@ -79,26 +72,9 @@ async function folderFacts(files: Pick<FileSystem, 'resolve' | 'readText'>, fold
   try {
     const [repository, ignores] = await Promise.all(['.git', '.gitignore'].map((name) => files.resolve(`${folder}/${name}`, folder)))
     const text = ignores?.exists === true ? (await files.readText(ignores, { maxBytes: MAX_IGNORE_BYTES })).text : ''
-    return { isRepository: repository?.exists === true, rules: text.split(/\r?\n/).flatMap(ruleFrom) }
+    return { isRepository: repository?.exists === true, rules: ignoreRules(text) }
   } catch (error) {
     if (error instanceof FileError) return { isRepository: false, rules: [] }
     throw error
   }
-}
-
-/** Source: gitignore(5), "PATTERN FORMAT". */
-function ruleFrom(line: string): readonly IgnoreRule[] {
-  let end = line.length
-  // A blank at the end counts where a backslash stands before it.
-  while (line[end - 1] === ' ' && line[end - 2] !== '\\') end -= 1
-  const bare = line.slice(0, end)
-  if (bare === '' || bare.startsWith('#')) return []
-  const isNegated = bare.startsWith('!')
-  const pattern = (isNegated ? bare.slice(1) : bare).replace(/^\\(?=[#!])/, '')
-  const isFolderOnly = pattern.endsWith('/')
-  const inner = isFolderOnly ? pattern.slice(0, -1) : pattern
-  // A name alone matches at any depth; git knows no braces.
-  const glob = (inner.startsWith('/') ? inner : inner.includes('/') ? `/${inner}` : inner).replaceAll(/[{}]/g, '\\$&')
-  const compiled = compileGlob(glob)
-  return 'problem' in compiled ? [] : [{ isNegated, isFolderOnly, matches: compiled.matches }]
 }

@@ -35,19 +35,22 @@ export const createGlob = (needs: SearchToolNeeds): ToolDefinition =>
           root: { type: 'string', required: true },
           paths: { type: 'array', items: { type: 'string' }, required: true, description: 'Complete, newest first.' },
           skippedNames: { type: 'integer', required: true },
+          notes: { type: 'array', items: { type: 'string' } },
           savedTo: { type: 'string' },
           saveFailed: { type: 'boolean', const: true },
         },
         additionalProperties: false,
       },
-      render: ({ pattern, include_ignored }, { paths, skippedNames, savedTo, saveFailed }) => {
-        if (paths.length === 0) return text(`No files match ${pattern}.${ignoredHint(include_ignored)}`)
+      render: ({ pattern, include_ignored }, { paths, skippedNames, notes = [], savedTo, saveFailed }) => {
+        const asides = notes.map((note) => `(${note})`)
+        if (paths.length === 0) return text([`No files match ${pattern}.${ignoredHint(include_ignored)}`, ...asides].join('\n'))
         const saved: Saved = { ...(savedTo !== undefined && { savedTo }), ...(saveFailed && { saveFailed }) }
         return text(
           [
             ...paths.slice(0, MAX_SHOWN_PATHS).map(onOneLine),
             ...(paths.length > MAX_SHOWN_PATHS ? ['', pageFooter(MAX_SHOWN_PATHS, paths.length, 'files, newest first', saved), byFolder(paths)] : []),
             ...(skippedNames > 0 ? [`(${skippedNames} files with names that are not valid UTF-8 are left out)`] : []),
+            ...asides,
           ].join('\n'),
         )
       },
@@ -72,7 +75,9 @@ export const createGlob = (needs: SearchToolNeeds): ToolDefinition =>
       )
       const paths = newestFirst(hits).map(shown)
       const saved = paths.length > MAX_SHOWN_PATHS ? await saveResults(needs, exec, 'glob-results.txt', () => `${paths.map(onOneLine).join('\n')}\n`) : {}
-      return { root: roots.map(shown).join(', '), paths, skippedNames: hits.reduce((sum, hit) => sum + hit.skippedNames, 0), ...saved }
+      const notes = [...new Set(hits.flatMap((hit) => hit.notes ?? []))]
+      const skippedNames = hits.reduce((sum, hit) => sum + hit.skippedNames, 0)
+      return { root: roots.map(shown).join(', '), paths, skippedNames, ...(notes.length > 0 && { notes }), ...saved }
     },
     presentCall,
     presentResult,

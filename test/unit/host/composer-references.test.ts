@@ -145,6 +145,7 @@ it.each([
   ['file:///w/a%20b.ts', '/w/a b.ts'],
   ['file:///c:/w/a.ts', 'c:/w/a.ts'],
   ['vscode-remote://ssh/w/a.ts', '/w/a.ts'],
-  ['memfs:/w/a.ts', 'memfs:/w/a.ts'],
+  ['memfs:/w/a.ts', 'memfs:///w/a.ts'],
+  ['memfs://host/w/a.ts', 'memfs://host/w/a.ts'],
   ['/w/a.ts', '/w/a.ts'],
 ])('the path of %s', (uri, path) => expect(pathOf(uri)).toBe(path))

@@ -287,5 +287,13 @@ describe('a shown path', () => {
   it('is a dot for the folder itself', () => check('/w/app', [], '.'))
   it('is led by the folder’s name when several are open', () => check('/w/lib/a', two, 'lib/a'))
   it('belongs to the innermost folder', () => check('/w/app/sub/a', [...two, { name: 'sub', path: '/w/app/sub' }], 'sub/a'))
+  it('is in plain letters inside a virtual folder, as an address outside', () => {
+    const shown = (path: string, cwd: string, folders: readonly WorkspaceFolder[] = []) => shownPath(path, cwd, folders)
+    expect(shown('memfs:///w/%C3%A9%20%281%29.ts', 'memfs:///w')).toBe('é (1).ts')
+    expect(shown('memfs:///a%20b', 'memfs:///')).toBe('a b')
+    expect(shown('memfs:///w/a%20b', '/w', [{ name: 'far', path: 'memfs:///w' }, { name: 'near', path: '/w' }])).toBe('far/a b')
+    expect(shown('memfs:///x/a%20b', 'memfs:///w')).toBe('memfs:///x/a%20b')
+    expect(shown('/w/a%20b', '/w')).toBe('a%20b')
+  })
   it('is not led by a name that two folders have', () => check('/w/app/a', [...two, { name: 'app', path: '/x/app' }], 'a'))
 })
