@@ -15,6 +15,7 @@ import { createKeeperRunner } from './platform/node/keeper-runner.ts'
 import { createNodeMachine } from './platform/node/machine.ts'
 import { usesProxy } from './platform/node/http.ts'
 import { createPageTextWorker } from './platform/node/page-text-worker.ts'
+import { createRipgrepFinder } from './platform/node/find-ripgrep.ts'
 import { createRipgrepSearch } from './platform/node/ripgrep-search.ts'
 import { createVirtualSearch } from './platform/node/virtual-search.ts'
 import { createNodeWebPages } from './platform/node/web-pages.ts'
@@ -44,8 +45,7 @@ import type { ChatViews } from './platform/vscode/chat-views.ts'
 import type { EditorTree } from './platform/vscode/editor-tree.ts'
 import type { KeptFiles } from './platform/vscode/kept-files.ts'
 import type { Http } from './capabilities/http.ts'
-import type { LanguageServerConfig } from './capabilities/language-servers.ts'
-import type { SettingsSource } from './capabilities/settings-source.ts'
+import { earlyValue } from './core/settings/early-value.ts'
 import { settings as specs } from './core/settings/specs.ts'
 import { ServerSupervisor } from './platform/node/language-servers/server-supervisor.ts'
 import type { Logger } from './capabilities/logger.ts'
@@ -77,7 +77,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
   const files = new EditorFileSystem(new NodeFileSystem({ folders: workspace.folders }), workspace.folders)
   const hosts = createHostMarks({ folder: vscode.Uri.joinPath(context.globalStorageUri, 'hosts').fsPath, logger })
   const processes = createKeeperRunner({ hosts, entry: vscode.Uri.joinPath(context.extensionUri, 'dist', 'keeper.js').fsPath })
-  const [machine, rgPath] = await Promise.all([createNodeMachine(), findEditorRipgrep()])
+  const machine = await createNodeMachine()
   const blobs = new NodeBlobStore({ root })
   const attention = new VscodeAttention()
   const secrets = createVscodeSecrets(context.secrets, process.env)
@@ -89,14 +89,15 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
   // The editor puts its proxy and the system's certificates into the global function.
   const http: Http = { fetch: (input, init) => fetch(input, init) }
   const languageServers = new ConfiguredServers({
-    configs: () => serverConfigs(settings, logger),
+    configs: () => earlyValue(specs.languageServers, { settings, logger }),
     onDidChangeConfigs: (listener) => settings.onDidChange((changed) => (changed('languageServers') ? listener() : undefined)),
     create: (name, config, onChange) =>
       new ServerSupervisor({ name, config, cwd: workspace.folders()[0]?.path ?? machine.homeFolder, processes, clock, logger, connect: connectLanguageClient(name, config), onChange }),
     isTrusted: () => workspace.isTrusted(),
     onError: (error) => logger.error('The language servers could not be taken over from the settings.', { error: String(error) }),
   })
-  const search = createVirtualSearch({ ripgrep: createRipgrepSearch({ processes, unsavedTexts: () => files.unsavedTexts(), ...(rgPath === null ? {} : { rgPath }) }), files })
+  const findProgram = createRipgrepFinder({ configured: () => earlyValue(specs.searchRipgrepPath, { settings, logger }), editors: findEditorRipgrep })
+  const search = createVirtualSearch({ ripgrep: createRipgrepSearch({ processes, findProgram, unsavedTexts: () => files.unsavedTexts() }), files })
   const application = compose({
     attention,
     blobs,
@@ -164,16 +165,6 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
   } catch (error) {
     await dispose()
     throw error
-  }
-}
-
-/** Settings that are wrong name no server; what is wrong with them is told where settings are. */
-function serverConfigs(settings: SettingsSource, logger: Logger): Readonly<Record<string, LanguageServerConfig>> {
-  try {
-    return specs.languageServers.parse(settings.get('languageServers') ?? {})
-  } catch (error) {
-    logger.warn('The language servers of the settings are left out.', { error: String(error) })
-    return {}
   }
 }
 

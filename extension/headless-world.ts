@@ -5,6 +5,7 @@ import type { Json } from './base/json.ts'
 import { noEditorFacts } from './capabilities/editor-facts.ts'
 import type { SettingsSource } from './capabilities/settings-source.ts'
 import type { Capabilities } from './compose.ts'
+import { earlyValue } from './core/settings/early-value.ts'
 import { settings as specs } from './core/settings/specs.ts'
 import { UsageError } from './headless-arguments.ts'
 import { createPolicyAttention } from './platform/node/attention.ts'
@@ -25,6 +26,7 @@ import type { ConfiguredLanguages, createProtocolLanguages } from './platform/no
 import { createLineLogger } from './platform/node/logger.ts'
 import type { LogLevel } from './platform/node/logger.ts'
 import { createNodeMachine } from './platform/node/machine.ts'
+import { createRipgrepFinder } from './platform/node/find-ripgrep.ts'
 import { createRipgrepSearch } from './platform/node/ripgrep-search.ts'
 import { createFileSecrets } from './platform/node/secrets.ts'
 import { makeFolders } from './platform/node/make-folders.ts'
@@ -87,7 +89,8 @@ export async function createHeadlessWorld({ cwd, storage, settings, providers, i
   const languages = await configuredLanguages(source, hasEveryTool, { folder, files, processes, clock, logger })
   const proxySettings = (name: 'http.proxy' | 'http.noProxy') => source.inspect(name).user
   const http = createNodeHttp({ settings: proxySettings })
-  const search = createRipgrepSearch({ processes })
+  const findProgram = createRipgrepFinder({ configured: () => earlyValue(specs.searchRipgrepPath, { settings: source, logger }) })
+  const search = createRipgrepSearch({ processes, findProgram })
   return {
     cwd: folder,
     attention: createPolicyAttention({ choose: () => null, logger }),

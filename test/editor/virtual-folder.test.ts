@@ -8,6 +8,7 @@ import { FileIndex } from '../../extension/features/references/file-index.ts'
 import { observationPlugin } from '../../extension/features/observation/plugin.ts'
 import { createDirectRunner, type DirectRunner } from '../../extension/platform/node/direct-runner.ts'
 import { NodeFileSystem } from '../../extension/platform/node/file-system.ts'
+import { createRipgrepFinder } from '../../extension/platform/node/find-ripgrep.ts'
 import { createRipgrepSearch } from '../../extension/platform/node/ripgrep-search.ts'
 import { createVirtualSearch } from '../../extension/platform/node/virtual-search.ts'
 import { pathOf, uriOf } from '../../extension/platform/vscode/address.ts'
@@ -32,7 +33,7 @@ describe('a virtual folder', () => {
   let provider: vscode.Disposable
   let runner: DirectRunner
   let local: string
-  let files: EditorFileSystem
+  let files: EditorFileSystem | undefined
 
   before(async () => {
     provider = vscode.workspace.registerFileSystemProvider('bosunw', memoryProvider(contents), { isCaseSensitive: true })
@@ -46,20 +47,21 @@ describe('a virtual folder', () => {
     await rm(local, { recursive: true, force: true })
   })
   afterEach(async () => {
-    files.dispose()
+    files?.dispose()
     await vscode.commands.executeCommand('workbench.action.closeAllEditors')
   })
 
   /** Without a host, as the addresses of most such folders are. */
   const root = pathOf(vscode.Uri.from({ scheme: 'bosunw', path: '/w' }))
   async function open(folders: readonly { readonly name: string; readonly path: string }[], cwd = root) {
-    files = new EditorFileSystem(new NodeFileSystem({ folders: () => folders }), () => folders)
-    const rgPath = await findEditorRipgrep()
-    const search = createVirtualSearch({ ripgrep: createRipgrepSearch({ processes: runner, ...(rgPath !== null && { rgPath }) }), files })
+    const opened = new EditorFileSystem(new NodeFileSystem({ folders: () => folders }), () => folders)
+    files = opened
+    const findProgram = createRipgrepFinder({ configured: () => null, editors: findEditorRipgrep })
+    const search = createVirtualSearch({ ripgrep: createRipgrepSearch({ processes: runner, findProgram }), files: opened })
     const bench = createToolBench(createFakeAgent({ cwd }))
-    await bench.mount(observationPlugin({ files, dispatch: bench.kernel.dispatch, logger: bench.logger }))
-    await bench.mount(searchTools({ search, files, workspace: { folders: () => folders }, blobs: createMemoryBlobStore(), logger: bench.logger }))
-    await bench.mount(fileTools({ ...noEditor, files, blobs: createMemoryBlobStore(), languages: vscodeLanguages, notebooks: createVscodeNotebooks({ files }) }))
+    await bench.mount(observationPlugin({ files: opened, dispatch: bench.kernel.dispatch, logger: bench.logger }))
+    await bench.mount(searchTools({ search, files: opened, workspace: { folders: () => folders }, blobs: createMemoryBlobStore(), logger: bench.logger }))
+    await bench.mount(fileTools({ ...noEditor, files: opened, blobs: createMemoryBlobStore(), languages: vscodeLanguages, notebooks: createVscodeNotebooks({ files: opened }) }))
     return { search, run: async (name: string, args: object) => said(await bench.run(name, args)) }
   }
   const said = (result: ToolResult) => result.content.map((block) => (block.type === 'text' ? block.text : '')).join('')

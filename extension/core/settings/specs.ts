@@ -486,6 +486,15 @@ export const settings = {
     schema: count(0).refine((value) => value === 0 || value >= 1000),
     isRestricted: true,
   }),
+  searchRipgrepPath: setting<string | null>({
+    key: 'search.ripgrepPath',
+    fallback: null,
+    scope: 'machine',
+    description: 'The ripgrep that searches for `glob` and `grep`. `null`: the one that ships with Bosun, else the editor’s own, else the one on PATH.',
+    expects: 'an absolute path or null',
+    schema: z.string().regex(/^([\\/]|[A-Za-z]:[\\/])/).nullable(),
+    isRestricted: true,
+  }),
   toolsNewProblemsWaitMs: setting({
     key: 'tools.newProblems.waitMs',
     fallback: 1_500,

@@ -4,12 +4,13 @@ import { basename, sep } from 'node:path'
 import { compileGlob, type GlobMatcher } from '../../base/glob.ts'
 import { ProcessError, type ProcessExit, type ProcessRunner } from '../../capabilities/process.ts'
 import { MAX_SEARCH_BYTES, SearchError, type FileHits, type FileQuery, type ListQuery, type Search, type TextHits, type TextMatch, type TextQuery } from '../../capabilities/search.ts'
+import { createRipgrepFinder } from './find-ripgrep.ts'
 import { LineReader, MatchCollector, NameReader } from './ripgrep-output.ts'
 
 export interface RipgrepSearchOptions {
   readonly processes: ProcessRunner
-  /** The editor's own ripgrep, when it was found; default: the packaged one. */
-  readonly rgPath?: string
+  /** Where ripgrep is; default: the one that ships with Bosun, else one on PATH. Errors: `SearchError`. */
+  readonly findProgram?: () => Promise<string>
   /** Texts that stand in the place of the disk's, such as those of documents with unsaved changes. */
   readonly unsavedTexts?: () => readonly SearchedText[]
   /** Bytes of ripgrep's output that one search may hold. Default `MAX_SEARCH_BYTES`. */
@@ -40,11 +41,9 @@ export type TextPattern = Pick<TextQuery, 'pattern' | 'ignoreCase' | 'multiline'
  * by ripgrep as well, through its standard input, so that a pattern means the same everywhere and none can be slow.
  * Source: capability specification 10 and 11, "Engine".
  */
-export function createRipgrepSearch({ processes, rgPath, unsavedTexts = () => [], maxRawBytes = MAX_SEARCH_BYTES }: RipgrepSearchOptions): RipgrepSearch {
+export function createRipgrepSearch({ processes, findProgram = createRipgrepFinder({ configured: () => null }), unsavedTexts = () => [], maxRawBytes = MAX_SEARCH_BYTES }: RipgrepSearchOptions): RipgrepSearch {
   const turns = createTurns(4)
-  let packaged: Promise<string> | undefined
-  const program = () => (rgPath === undefined ? (packaged ??= import('@vscode/ripgrep').then((module) => module.rgPath)) : Promise.resolve(rgPath))
-  const runRipgrep = async (run: RipgrepRun) => runProgram({ ...run, processes, command: await program(), maxRawBytes })
+  const runRipgrep = async (run: RipgrepRun) => runProgram({ ...run, processes, command: await findProgram(), maxRawBytes })
   return {
     files: (query) => turns(query.signal, () => findFiles(runRipgrep, query)),
     text: (query) => turns(query.signal, () => findText(runRipgrep, query, unsavedTexts())),

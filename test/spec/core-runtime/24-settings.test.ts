@@ -135,6 +135,7 @@ describe('24.2 the settings', () => {
     ['tools.disabled', [], 'window'],
     ['tools.maxInlineBytes', 50_000, 'window'],
     ['tools.repeatReminder.thresholds', [3, 5, 8], 'window'],
+    ['search.ripgrepPath', null, 'machine'],
     ['shell.path', null, 'machine'],
     ['shell.offered', 'auto', 'machine'],
     ['jobs.maxConsecutiveWakes', 3, 'machine'],
@@ -172,7 +173,7 @@ describe('24.2 the settings', () => {
   ]
   it.each(rows)('%s is %j by default, of the scope %s', (key, fallback, scope) => expect([of(key).fallback, of(key).scope]).toEqual([fallback, scope]))
   it('that say where the talk goes, what it may spend or what may run are not taken from a folder that is not trusted', () => {
-    const isGuarded = (key: string) => /^(model\.(provider|name|fallback|reasoningEffort|maxTokens)|agent\.(defaultPreset|maxStepsPerTurn|maxMinutesPerTurn|.*Limit)|providers|shell\.|hooks\.|permissions\.|prompt\.|compaction\.(retries|maxOverflowRetries)$|tools\.maxInlineBytes)/.test(key)
+    const isGuarded = (key: string) => /^(model\.(provider|name|fallback|reasoningEffort|maxTokens)|agent\.(defaultPreset|maxStepsPerTurn|maxMinutesPerTurn|.*Limit)|providers|shell\.|search\.|hooks\.|permissions\.|prompt\.|compaction\.(retries|maxOverflowRetries)$|tools\.maxInlineBytes)/.test(key)
     expect(settingEntries.flatMap(({ key, isRestricted }) => (isGuarded(key) && !isRestricted ? [key] : []))).toEqual([])
     expect(restrictedConfigurations()).toEqual(settingEntries.flatMap(({ key, isRestricted }) => (isRestricted ? [`bosun.${key}`] : [])))
   })

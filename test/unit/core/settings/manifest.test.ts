@@ -34,6 +34,7 @@ describe('the settings in the manifest', () => {
       'bosun.prompt.includeRuntimeContext',
       'bosun.prompt.persona',
       'bosun.tools.maxInlineBytes',
+      'bosun.search.ripgrepPath',
       'bosun.shell.path',
       'bosun.shell.offered',
       'bosun.terminals.adopt',

@@ -282,7 +282,7 @@ describe('limits', () => {
     expect(await Promise.all(searches)).toEqual(Array(6).fill('SEARCH_ABORTED'))
   })
   it('a search program that is missing or dies is a failure', async () => {
-    await expect(findText({}, { rgPath: '/no/such/rg' })).rejects.toMatchObject({ code: 'SEARCH_FAILED', message: expect.stringContaining('/no/such/rg') })
+    await expect(findText({}, { findProgram: () => Promise.resolve('/no/such/rg') })).rejects.toMatchObject({ code: 'SEARCH_FAILED', message: expect.stringContaining('/no/such/rg') })
     const { runner } = watchedRunner(['-c', 'kill -KILL $$'], 'bash')
     await expect(findText({}, { processes: runner })).rejects.toMatchObject({ code: 'SEARCH_FAILED', message: expect.stringContaining('SIGKILL') })
   })
