@@ -1,4 +1,4 @@
-import type { FileLocation } from '../protocol/cards.ts'
+import type { EditorQuery, FileLocation } from '../protocol/cards.ts'
 import type { Undo } from '../base/undo.ts'
 
 /** What the host asks the editor to show, always because the person clicked. Nothing here takes the focus by itself. */
@@ -15,6 +15,8 @@ export interface Editor {
   }): Promise<void>
   /** The changes of several files in one native multi-file diff; `before` null: the file was not there. */
   openDiffs(diffs: { readonly title: string; readonly files: readonly { readonly path: string; readonly before: VirtualText | null; readonly after?: VirtualText }[] }): Promise<void>
+  /** The editor's own view of searches, with this one begun. */
+  openSearch(query: EditorQuery): Promise<void>
   /** A read-only editor for long output. */
   openText(text: VirtualText): Promise<void>
   /** The editor's own viewer for the kind of file that `name` says, such as an image. */

@@ -77,6 +77,8 @@ export interface TextMatch {
   /** Null when the line is not valid UTF-8. */
   readonly line: string | null
   readonly isContext: boolean
+  /** Where the first match begins in the line: 1-based, UTF-16 units. Absent for context, and lines that a match only goes on in. */
+  readonly column?: number
 }
 
 export type SearchErrorCode = 'SEARCH_INVALID_PATTERN' | 'SEARCH_FAILED' | 'SEARCH_RAW_OUTPUT_OVERFLOW' | 'SEARCH_ABORTED'

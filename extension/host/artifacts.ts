@@ -18,7 +18,7 @@ export interface ShownSession {
 }
 
 interface Parts {
-  readonly editor: Pick<Editor, 'openLocation' | 'openDiff' | 'openDiffs' | 'openText' | 'openBytes' | 'openExternal'>
+  readonly editor: Pick<Editor, 'openLocation' | 'openDiff' | 'openDiffs' | 'openText' | 'openSearch' | 'openBytes' | 'openExternal'>
   readonly blobs: Pick<BlobStore, 'getBeforeImage' | 'getAttachment'>
   readonly l10n: Localization
 }
@@ -71,6 +71,14 @@ export class Artifacts {
       if (problem === null) return null
     }
     await editor.openText({ name: keptNames.output(shown.session.id, callId, row.tool), text: this.outputText(shown, callId) ?? '' })
+    return null
+  }
+
+  async openSearch(shown: ShownSession, callId: string): Promise<string | null> {
+    const { editor, l10n } = this.#parts
+    const result = rowOf(shown, callId)?.result
+    if (result?.card !== 'search' || result.shape !== 'matches' || result.query === undefined) return l10n.t('This call has no search to show.')
+    await editor.openSearch(result.query)
     return null
   }
 

@@ -82,6 +82,8 @@ export class ViewIntents {
         return await opened((at) => this.#rooms.artifacts.openDiff(at, message.callId, message.path))
       case 'open-output':
         return await opened((at) => this.#rooms.artifacts.openOutput(at, message.callId))
+      case 'open-search':
+        return await opened((at) => this.#rooms.artifacts.openSearch(at, message.callId))
       case 'command':
         return await this.#rooms.jobs.act(message)
       case 'open-port':

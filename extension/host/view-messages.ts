@@ -11,7 +11,7 @@ const callId = z.string().min(1).max(2_000)
 const text = z.string()
 const target = z.enum(['next-turn', 'next-step'])
 const index = z.int().min(0)
-const location = z.strictObject({ path: z.string().min(1), line: z.int().min(1).exactOptional() })
+const location = z.strictObject({ path: z.string().min(1), line: z.int().min(1).exactOptional(), column: z.int().min(1).exactOptional() })
 const answer = z.strictObject({ id: z.string(), selected: z.array(z.string()), custom: z.string().exactOptional() })
 
 const viewMessage: z.ZodType<ViewMessage> = z.discriminatedUnion('type', [
@@ -44,6 +44,7 @@ const viewMessage: z.ZodType<ViewMessage> = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('open-location'), location }),
   z.strictObject({ type: z.literal('open-diff'), callId, path: z.string().exactOptional() }),
   z.strictObject({ type: z.literal('open-output'), callId }),
+  z.strictObject({ type: z.literal('open-search'), callId }),
   z.strictObject({
     type: z.literal('command'),
     of: z.union([z.strictObject({ callId }), z.strictObject({ jobId: id })]),

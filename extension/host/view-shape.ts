@@ -90,7 +90,7 @@ const content = list(
     object<Extract<CardContent, { type: 'image' }>>({ type: word('image'), attachmentId: text, mediaType: text, name: optional(text) }),
   ),
 )
-const locations = list(object<FileLocation>({ path: text, line: optional(number) }))
+const locations = list(object<FileLocation>({ path: text, line: optional(number), column: optional(number) }))
 const diffs = list(object<FileDiff>({ path: text, oldText: either(text, word(null)), newText: text, oldStart: optional(number), newStart: optional(number) }))
 const kinds = ['read', 'edit', 'delete', 'move', 'search', 'execute', 'fetch', 'other'] satisfies readonly CardKind[]
 
@@ -113,9 +113,10 @@ const resultShapes: ReadonlyMap<unknown, readonly Shape[]> = new Map<ToolResultV
       object<Search<'matches'>>({
         card: text,
         shape: word('matches'),
-        files: list(object<Item<Search<'matches'>['files']>>({ path: text, matches: list(object<Item<Item<Search<'matches'>['files']>['matches']>>({ lineNumber: number, line: text })) })),
+        files: list(object<Item<Search<'matches'>['files']>>({ path: text, matches: list(object<Item<Item<Search<'matches'>['files']>['matches']>>({ lineNumber: number, line: text, column: optional(number) })) })),
         truncated: boolean,
         total: number,
+        query: optional(object<NonNullable<Search<'matches'>['query']>>({ pattern: text, isCaseSensitive: boolean, files: optional(text), isMultiline: optional(boolean), includesIgnored: optional(boolean) })),
       }),
       object<Search<'paths'>>({ card: text, shape: word('paths'), paths: texts, truncated: boolean, total: number }),
     ],

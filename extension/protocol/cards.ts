@@ -3,10 +3,11 @@ import type { Json } from '../base/json.ts'
 /** What a person sees of one tool call: data only, the same live and on replay. Source: runtime specification chapter 9. */
 export type CardKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'fetch' | 'other'
 
-/** A place in a file. `line` is 1-based. `path` is as the tool got it; the view resolves it against the session's folder. */
+/** A place in a file. `line` and `column` are 1-based, columns in UTF-16 units. `path` is as the tool got it; the view resolves it against the session's folder. */
 export interface FileLocation {
   readonly path: string
   readonly line?: number
+  readonly column?: number
 }
 
 /** One changed region or whole file. `oldText` null means a new file, or a pure insertion in a hunk. */
@@ -124,16 +125,28 @@ export interface TerminalResultView {
   readonly isTyped?: boolean
 }
 
+/** A search by regular expression, as the editor's view of searches takes it. */
+export interface EditorQuery {
+  readonly pattern: string
+  readonly isCaseSensitive: boolean
+  /** A path or glob, as the tool got it. */
+  readonly files?: string
+  readonly isMultiline?: true
+  readonly includesIgnored?: true
+}
+
 export type SearchResultView =
   | {
       readonly card: 'search'
       readonly shape: 'matches'
       readonly files: readonly {
         readonly path: string
-        readonly matches: readonly { readonly lineNumber: number; readonly line: string }[]
+        readonly matches: readonly { readonly lineNumber: number; readonly line: string; readonly column?: number }[]
       }[]
       readonly truncated: boolean
       readonly total: number
+      /** For the editor's own search; absent where the places were not found by an expression. */
+      readonly query?: EditorQuery
     }
   | {
       readonly card: 'search'

@@ -91,6 +91,8 @@ export type ViewMessage =
   | { readonly type: 'open-location'; readonly location: FileLocation }
   | { readonly type: 'open-diff'; readonly callId: string; readonly path?: string }
   | { readonly type: 'open-output'; readonly callId: string }
+  /** What a call searched for, in the editor's own view of searches. */
+  | { readonly type: 'open-search'; readonly callId: string }
   /** The person's hand on a running command: the one that a call waits for, or a job. */
   | { readonly type: 'command'; readonly of: CommandPlace; readonly action: 'stop' | 'send-input' | 'to-background' | 'open-terminal' | 'restart' }
   /** A port that a job listens at, in a browser. */

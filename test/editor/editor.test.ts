@@ -56,6 +56,16 @@ describe('what the chat opens in the editor', () => {
     deepEqual([shown?.document.uri.fsPath, shown?.selection.active.line, active()?.isPreview], [join(folder, 'a.ts'), 1, true])
   })
 
+  it('a place in a line', async () => {
+    equal(await editor.openLocation({ path: 'a.ts', line: 3, column: 3 }, folder), null)
+    deepEqual(vscode.window.activeTextEditor?.selection.active, new vscode.Position(2, 2))
+  })
+
+  it('a search in the editor’s own view, in whatever files', async () => {
+    for (const files of [undefined, '.', 'src/a', '*.{ts,js}', folder]) await editor.openSearch({ pattern: String.raw`\bhit\b`, isCaseSensitive: true, ...(files !== undefined && { files }) })
+    equal(vscode.window.activeTextEditor, undefined)
+  })
+
   it('nothing, but words, for a file that is gone', async () => {
     equal(await editor.openLocation({ path: 'gone.ts' }, folder), 'gone.ts is not there any more.')
     equal(vscode.window.activeTextEditor, undefined)

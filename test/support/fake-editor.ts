@@ -54,6 +54,7 @@ export function createFakeEditor(): FakeEditor {
     },
     openDiff: (diff) => note('diff', diff),
     openDiffs: (diffs) => note('diffs', diffs),
+    openSearch: (query) => note('search', query),
     openText: (text) => note('text', text),
     openBytes: (file) => note('bytes', file),
     async saveFile({ chunks, ...file }) {

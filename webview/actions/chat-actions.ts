@@ -35,6 +35,7 @@ export function createChatActions(post: (message: ViewMessage) => void) {
     previewApproval: (id: string, path?: string) => post({ type: 'approval-preview', id, ...(path === undefined ? {} : { path }) }),
     openDiff: (callId: string, path?: string) => post({ type: 'open-diff', callId, ...(path === undefined ? {} : { path }) }),
     openOutput: (callId: string) => post({ type: 'open-output', callId }),
+    openSearch: (callId: string) => post({ type: 'open-search', callId }),
     command: (of: CommandPlace, action: CommandAction) => post({ type: 'command', of, action }),
     openPort: (jobId: string, port: number) => post({ type: 'open-port', jobId, port }),
     openLink: (url: string) => post({ type: 'open-link', url }),

@@ -41,7 +41,7 @@ export function CardBody({ row }: { readonly row: ToolRow }) {
     case 'read':
       return <ReadCard result={result} />
     case 'search':
-      return <SearchCard result={result} />
+      return <SearchCard result={result} onOpenSearch={() => actions.openSearch(row.callId)} />
     case 'web':
       return <WebCard result={result} output={row.output} onShowAll={() => actions.openOutput(row.callId)} />
     case 'question':

@@ -9,7 +9,7 @@ const FIRST_ROWS = 12
 const MORE_ROWS = 200
 
 /** What a search found, by file; a click goes there. */
-export function SearchCard({ result }: { readonly result: SearchResultView }) {
+export function SearchCard({ result, onOpenSearch }: { readonly result: SearchResultView; readonly onOpenSearch: () => void }) {
   const { actions } = useApp()
   const limit = useSignal(FIRST_ROWS)
   const rows = result.shape === 'paths' ? result.paths.length : result.files.reduce((sum, { matches }) => sum + matches.length + 1, 0)
@@ -35,6 +35,11 @@ export function SearchCard({ result }: { readonly result: SearchResultView }) {
         <div class="body-more">{t('There is more than the {0} found: the search was cut.', formatNumber(result.total))}</div>
       )}
       {rows === 0 && <div class="body-more">{t('Nothing was found.')}</div>}
+      {result.shape === 'matches' && result.query !== undefined && (
+        <button type="button" class="body-more link" title={t('Search again in the editor’s own Search view')} onClick={onOpenSearch}>
+          {t('Open in Search view')}
+        </button>
+      )}
     </div>
   )
 }
@@ -56,9 +61,9 @@ function FoundFiles({ files, limit }: { readonly files: MatchFiles; readonly lim
         <div class="found-file" key={path}>
           <FileLink location={{ path }} text={path} onOpen={actions.openLocation} />
           <ul class="found-matches">
-            {matches.map(({ lineNumber, line }) => (
+            {matches.map(({ lineNumber, line, column }) => (
               <li key={lineNumber}>
-                <button type="button" class="found-match" title={t('{0}, line {1}', path, lineNumber)} onClick={() => actions.openLocation({ path, line: lineNumber })}>
+                <button type="button" class="found-match" title={t('{0}, line {1}', path, lineNumber)} onClick={() => actions.openLocation({ path, line: lineNumber, ...(column !== undefined && { column }) })}>
                   <span class="line-number">{lineNumber}</span>
                   <span class="found-line" dir="ltr">
                     {line.trim().slice(0, 300)}

@@ -71,7 +71,12 @@ type ArbitraryData = { readonly text: string } | { readonly bytes: string }
 
 interface LineRecord {
   readonly type: 'match' | 'context'
-  readonly data: { readonly path: ArbitraryData; readonly lines: ArbitraryData; readonly line_number: number | null }
+  readonly data: {
+    readonly path: ArbitraryData
+    readonly lines: ArbitraryData
+    readonly line_number: number | null
+    readonly submatches?: readonly { readonly start: number }[]
+  }
 }
 
 /** Collects the matches that `rg --json` prints, by file. */
@@ -103,7 +108,7 @@ export class MatchCollector {
       this.#skippedNames.add(data.path.bytes)
       return
     }
-    this.#add(data.path.text, data.line_number ?? 1, linesOf(data.lines), type === 'context')
+    this.#add(data.path.text, data.line_number ?? 1, linesOf(data.lines), type === 'context' ? null : (data.submatches?.[0]?.start ?? null), type === 'context')
   }
 
   /**
@@ -115,6 +120,8 @@ export class MatchCollector {
     const textStart = pathEnd + 20
     const textEnd = pathEnd < 0 ? -1 : line.indexOf('"},"line_number":', textStart)
     const number = textEnd < 0 ? Number.NaN : Number.parseInt(line.slice(textEnd + 17, textEnd + 27), 10)
+    const startAt = textEnd < 0 ? -1 : line.indexOf('},"start":', textEnd)
+    const start = startAt < 0 ? Number.NaN : Number.parseInt(line.slice(startAt + 10, startAt + 20), 10)
     if (!(number > 0)) return false
     const rawPath = line.slice(matchStart.length, pathEnd)
     const rawText = line.slice(textStart, textEnd)
@@ -122,14 +129,18 @@ export class MatchCollector {
     const isPlain = rawText.indexOf('\\') === rawText.length - 2 && rawText.endsWith('\\n')
     const text = isPlain ? null : unescapeText(rawText)
     if (path === null || (!isPlain && text === null)) return false
-    this.#add(path, number, text === null ? [rawText.slice(0, -2)] : linesOf({ text }), false)
+    this.#add(path, number, text === null ? [rawText.slice(0, -2)] : linesOf({ text }), Number.isNaN(start) ? null : start)
     return true
   }
 
-  #add(path: string, first: number, lines: readonly (string | null)[], isContext: boolean): void {
+  /** `start`: bytes before the first match; null for context, and in the odd record without one. */
+  #add(path: string, first: number, lines: readonly (string | null)[], start: number | null, isContext = false): void {
     const matches = this.#matchesOf(path)
     if (!matches) return
-    for (const [index, line] of lines.entries()) matches.push({ path, lineNumber: first + index, line, isContext })
+    for (const [index, line] of lines.entries()) {
+      const column = index > 0 || start === null || line === null ? null : columnOf(line, start)
+      matches.push({ path, lineNumber: first + index, line, isContext, ...(column !== null && { column }) })
+    }
   }
 
   /** Sorted by path, then line. */
@@ -146,6 +157,13 @@ export class MatchCollector {
     this.#byPath.set(path, fresh)
     return fresh
   }
+}
+
+/** Most lines hold one byte a character, as far as the match begins. */
+function columnOf(line: string, startByte: number): number {
+  const before = line.slice(0, startByte)
+  // oxlint-disable-next-line no-control-regex
+  return /^[\0-\x7f]*$/.test(before) ? Math.min(startByte, line.length) + 1 : Buffer.from(line).subarray(0, startByte).toString().length + 1
 }
 
 const matchStart = '{"type":"match","data":{"path":{"text":"'

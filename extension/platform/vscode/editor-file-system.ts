@@ -90,6 +90,11 @@ export class EditorFileSystem implements FileSystem {
       () => true,
       () => false,
     )
+    if (!exists && path.startsWith('/')) {
+      // What is kept on the disk for the model, such as long output, is named by its path whatever folder is open.
+      const local = await this.#disk.resolve(path, '/', signal)
+      if (local.exists) return local
+    }
     return { key: keyOf(uri), path: pathOf(uri), spelling: path, isDanglingLink: false, exists }
   }
 

@@ -2,6 +2,7 @@ import * as vscode from 'vscode'
 import type { Editor, PickItem, VirtualText } from '../../capabilities/editor.ts'
 import { FileError, type FileSystem } from '../../capabilities/file-system.ts'
 import type { Localization } from '../../capabilities/localization.ts'
+import type { EditorQuery, FileLocation } from '../../protocol/cards.ts'
 import { pathOf, uriOf } from './address.ts'
 import type { ChatViews } from './chat-views.ts'
 import type { KeptFiles } from './kept-files.ts'
@@ -33,7 +34,7 @@ export class VscodeEditor implements Editor {
     this.#status.dispose()
   }
 
-  async openLocation({ path, line }: { readonly path: string; readonly line?: number }, cwd: string): Promise<string | null> {
+  async openLocation({ path, line, column = 1 }: FileLocation, cwd: string): Promise<string | null> {
     const { files, l10n } = this.#parts
     try {
       const target = await files.resolve(path, cwd)
@@ -43,7 +44,7 @@ export class VscodeEditor implements Editor {
         await vscode.commands.executeCommand('revealInExplorer', uri)
         return null
       }
-      const at = line === undefined ? undefined : new vscode.Position(line - 1, 0)
+      const at = line === undefined ? undefined : new vscode.Position(line - 1, column - 1)
       await vscode.commands.executeCommand('vscode.open', uri, { preview: true, ...(at === undefined ? {} : { selection: new vscode.Range(at, at) }) })
       return null
     } catch (error) {
@@ -66,6 +67,23 @@ export class VscodeEditor implements Editor {
       }),
     )
     await vscode.commands.executeCommand('vscode.changes', title, resources)
+  }
+
+  /** Source: the arguments of the command in VS Code, `searchActionsFind.ts`, `IFindInFilesArgs`. */
+  async openSearch({ pattern, isCaseSensitive, files, isMultiline, includesIgnored }: EditorQuery): Promise<void> {
+    // A plain path would match at any depth there; one from the root is led by a dot.
+    const filesToInclude = files === undefined || files === '.' ? '' : /^([\\/.*{[]|[a-z]:)/i.test(files) || !files.includes('/') ? files : `./${files}`
+    await vscode.commands.executeCommand('workbench.action.findInFiles', {
+      query: pattern,
+      isRegex: true,
+      isCaseSensitive,
+      matchWholeWord: false,
+      isMultiline: isMultiline === true,
+      filesToInclude,
+      filesToExclude: '',
+      useExcludeSettingsAndIgnoreFiles: includesIgnored !== true,
+      triggerSearch: true,
+    })
   }
 
   async openText(text: VirtualText): Promise<void> {

@@ -7,6 +7,8 @@ export interface GrepLine {
   readonly lineNumber: number
   readonly line: string
   readonly isContext?: true
+  /** 1-based, of the first match in the line. */
+  readonly column?: number
 }
 
 /** UTF-8 bytes of a line on a page. */

@@ -46,6 +46,7 @@ export const createGrep = (needs: SearchToolNeeds): ToolDefinition =>
                 lineNumber: { type: 'integer', required: true },
                 line: { type: 'string', required: true },
                 isContext: { type: 'boolean', const: true },
+                column: { type: 'integer' },
               },
               additionalProperties: false,
             },
@@ -130,11 +131,12 @@ function checkInclude(include: string): void {
 
 const invalid = (message: string) => new ToolError('INVALID_ARGS', message)
 
-const lineOf = ({ path, lineNumber, line, isContext }: TextMatch, shown: (path: string) => string): GrepLine => ({
+const lineOf = ({ path, lineNumber, line, isContext, column }: TextMatch, shown: (path: string) => string): GrepLine => ({
   path: shown(path),
   lineNumber,
   line: line ?? NOT_TEXT,
   ...(isContext && { isContext }),
+  ...(column !== undefined && { column }),
 })
 
 /** The lines of all roots; a file that two of them hold is there once. */
@@ -176,12 +178,12 @@ function page({ pattern, include_ignored, context = 0, output_mode = 'content', 
 /** Matching lines by file, as many as a card may keep. */
 function cardFacts(matches: readonly GrepLine[]) {
   const hits = matches.filter(({ isContext }) => !isContext)
-  const kept = fittingItems(mapLazily(hits, ({ path, lineNumber, line }) => ({ path, lineNumber, line: shownLine(line) })))
-  const files = new Map<string, { lineNumber: number; line: string }[]>()
-  for (const { path, lineNumber, line } of kept) {
+  const kept = fittingItems(mapLazily(hits, ({ path, lineNumber, line, column }) => ({ path, lineNumber, line: shownLine(line), ...(column !== undefined && { column }) })))
+  const files = new Map<string, { lineNumber: number; line: string; column?: number }[]>()
+  for (const { path, ...match } of kept) {
     const lines = files.get(path) ?? []
     files.set(path, lines)
-    lines.push({ lineNumber, line })
+    lines.push(match)
   }
   return { files: [...files].map(([path, lines]) => ({ path, matches: lines })), total: hits.length, truncated: kept.length < hits.length }
 }

@@ -31,9 +31,9 @@ export async function searchRoots(
   exec: BodyExecution,
 ): Promise<SearchRoots> {
   const folder = sessionFolder(exec)
-  const canonical = async (each: string) => (await needs.files.resolve(each, folder, exec.signal)).path
-  const cwd = await canonical('.')
-  const folders = await canonicalFolders(needs.workspace.folders(), canonical)
+  const cwd = (await needs.files.resolve('.', folder, exec.signal)).path
+  // Whole paths, which mean the disk also where the session works in a folder that is not there.
+  const folders = await canonicalFolders(needs.workspace.folders(), async (each) => (await needs.files.resolve(each, '/', exec.signal)).path)
   const shown = (found: string) => shownPath(found, cwd, folders)
   if (path === undefined) {
     const isOpen = folders.length > 1 && folders.some((each) => each.path === cwd)

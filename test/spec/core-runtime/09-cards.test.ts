@@ -116,9 +116,9 @@ const rows: readonly Row[] = [
     completed: { card: 'search', shape: 'paths', paths: ['src/a.ts'], total: 3, truncated: true }, bare: null, failed: { card: 'generic', content: said },
   },
   {
-    tool: 'grep', args: { pattern: 'x+', path: 'src', include: '*.ts' }, meta: { files: [{ path: 'a', matches: [{ lineNumber: 1, line: 'xx' }] }], total: 1, truncated: false },
+    tool: 'grep', args: { pattern: 'x+', path: 'src', include: '*.ts' }, meta: { files: [{ path: 'a', matches: [{ lineNumber: 1, line: 'xx', column: 1 }] }], total: 1, truncated: false },
     pending: { card: 'generic', title: 'Search for x+ in src (*.ts)', kind: 'search', subject: 'x+ in src (*.ts)' },
-    completed: { card: 'search', shape: 'matches', files: [{ path: 'a', matches: [{ lineNumber: 1, line: 'xx' }] }], total: 1, truncated: false }, bare: null, failed: { card: 'generic', content: said },
+    completed: { card: 'search', shape: 'matches', files: [{ path: 'a', matches: [{ lineNumber: 1, line: 'xx', column: 1 }] }], total: 1, truncated: false, query: { pattern: 'x+', isCaseSensitive: true, files: 'src/**/*.ts' } }, bare: null, failed: { card: 'generic', content: said },
   },
   ...['bash', 'pwsh'].map((tool): Row => ({
     tool, args: shellArgs, meta: ended,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { ToolResultView } from '../../../extension/protocol/cards.ts'
 import { imageBytes } from '../../support/image-bytes.ts'
 import { answered, called, draft, resulted, said, stepEnd, stepStart, turnEnd, turnStart, userMessage } from './session-events.ts'
 import { chatRig, realModel, tour } from './chat-rig.ts'
@@ -615,8 +616,8 @@ describe('what the chat opens', () => {
     if (before !== undefined) return [{ name: before.name, content: before.text }]
     return name === undefined ? [] : [{ name, content: bytes ?? text }]
   }
-  const open = async () => {
-    const rig = await chatRig({ ...keyed, stored: { s: [] } })
+  const open = async (presentResult?: () => ToolResultView) => {
+    const rig = await chatRig({ ...keyed, stored: { s: [] }, ...(presentResult && { presentResult }) })
     const { digest } = await rig.blobs.putBeforeImage('s', new TextEncoder().encode('old text\n'))
     await rig.say({ type: 'session-open', id: 's' })
     await rig.happen('s', ...edited(digest!))
@@ -646,6 +647,15 @@ describe('what the chat opens', () => {
     const rig = await open()
     await rig.say({ type: 'open-output', callId: 'c1' })
     expect(rig.editor.take()).toEqual([{ kind: 'text', value: { name: 'output/s/c1/edit.txt', text: 'red' } }])
+  })
+
+  it('is a search in the editor’s own view', async () => {
+    const query = { pattern: 'a+', isCaseSensitive: true, files: 'src' }
+    const rig = await open(() => ({ card: 'search', shape: 'matches', files: [], total: 0, truncated: false, query }))
+    await rig.say({ type: 'open-search', callId: 'c1' })
+    expect(rig.editor.take()).toEqual([{ kind: 'search', value: query }])
+    await rig.say({ type: 'open-search', callId: 'gone' })
+    expect(rig.state().notices).toMatchObject([{ text: 'This call has no search to show.' }])
   })
 
   it('says so when nothing is kept', async () => {

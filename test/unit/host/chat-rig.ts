@@ -1,5 +1,5 @@
 import type { LanguageServerReport } from '../../../extension/capabilities/language-servers.ts'
-import type { ToolCallView } from '../../../extension/protocol/cards.ts'
+import type { ToolCallView, ToolResultView } from '../../../extension/protocol/cards.ts'
 import { effectOf, ownEffects } from '../../../extension/core/policy/tool-effects.ts'
 import { noCost } from '../../../extension/core/cost/cost-projection.ts'
 import { fillIn } from '../../../extension/base/fill-in.ts'
@@ -60,6 +60,7 @@ export interface RigOptions {
   readonly reviews?: Partial<Reviews>
   /** How every tool draws its calls; absent: as their arguments. */
   readonly presentCall?: (args: never) => ToolCallView
+  readonly presentResult?: () => ToolResultView
   readonly languageServers?: readonly LanguageServerReport[]
 }
 
@@ -328,7 +329,7 @@ export async function chatRig(options: RigOptions = {}) {
     },
     settings,
     get: () => ({ takeBack: async () => options.lentTerminals ?? 0 }),
-    tools: { get: () => options.presentCall && { presentCall: options.presentCall } },
+    tools: { get: () => (options.presentCall ?? options.presentResult) && { ...(options.presentCall && { presentCall: options.presentCall }), ...(options.presentResult && { presentResult: options.presentResult }) } },
     web: { keys: () => [{ name: 'exa', title: 'Exa', keyName: 'EXA_API_KEY' }] },
   } as unknown as ChatServices
 

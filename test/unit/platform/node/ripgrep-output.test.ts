@@ -8,7 +8,7 @@ const record = (type: string, path: object, lines: object, lineNumber: number | 
 const collect = (...records: readonly string[]) => {
   const collector = new MatchCollector((path) => path !== 'refused')
   for (const one of records) collector.push(one)
-  return { matches: collector.matches(), skippedNames: collector.skippedNames, malformed: collector.malformedRecords }
+  return { matches: collector.matches().map(({ path, lineNumber, line, isContext }) => ({ path, lineNumber, line, isContext })), skippedNames: collector.skippedNames, malformed: collector.malformedRecords }
 }
 const found = (matches: readonly (readonly [string, number, string | null, boolean?])[], skippedNames = 0, malformed = 0) => ({
   matches: matches.map(([path, lineNumber, line, isContext = false]) => ({ path, lineNumber, line, isContext })),
@@ -38,6 +38,29 @@ describe('records', () => {
     ).toEqual(found([['a', 1, '1'], ['b"', 1, '1']], 1)))
   it('other records say nothing, broken ones are counted', () =>
     expect(collect('{"type":"begin","data":{}}', '{"type":"summary"}', '{"type":"match","data":{"path":{"text":"a', '{"type":"match"}', '')).toEqual(found([], 0, 2)))
+})
+
+describe('where a match begins', () => {
+  const column = (lines: object, start: number, type = 'match') => {
+    const collector = new MatchCollector(() => true)
+    collector.push(JSON.stringify({ type, data: { path: { text: 'a' }, lines, line_number: 1, absolute_offset: 0, submatches: type === 'match' ? [{ match: { text: '"start":9' }, start, end: start + 1 }, { match: { text: 'x' }, start: 90, end: 91 }] : [] } }))
+    return collector.matches().map((match) => match.column)
+  }
+  it.each<[string, object, number, readonly (number | undefined)[]]>([
+    ['bytes are letters', { text: 'one hit\n' }, 4, [5]],
+    ['letters of several bytes stand before', { text: 'é😀 hit\n' }, 7, [5]],
+    ['the match is at the start', { text: 'hit' }, 0, [1]],
+    ['the match spans lines', { text: 'a hit\nb\n' }, 2, [3, undefined]],
+    ['the line is quoted', { text: '\t"x" hit\n' }, 5, [6]],
+    ['the line is not text', { bytes: '/w==' }, 0, [undefined]],
+    ['the line is text in other bytes', { bytes: Buffer.from('é hit\n').toString('base64') }, 3, [3]],
+  ])('is told where %s', (_name, lines, start, columns) => expect(column(lines, start)).toEqual(columns))
+  it('is not told of context', () => expect(column({ text: 'x' }, 0, 'context')).toEqual([undefined]))
+  it('is not told of a record without', () => {
+    const collector = new MatchCollector(() => true)
+    collector.push('{"type":"match","data":{"path":{"text":"a"},"lines":{"text":"hit\\n"},"line_number":1,"submatches":[]}}')
+    expect(collector.matches()).toEqual([{ path: 'a', lineNumber: 1, line: 'hit', isContext: false }])
+  })
 })
 
 it('lines and names come out whole however the bytes are cut', () =>

@@ -251,7 +251,22 @@ describe('the cards', () => {
       ],
       total: 2,
       truncated: false,
+      query: { pattern: 'x', isCaseSensitive: true },
     })
+  })
+  it('tell where in the line a match begins', async () => {
+    const { grep } = await bench({ matches: [{ ...match('/project/a', 2), column: 7 }] })
+    expect(await result('grep', { pattern: 'x' }, (await grep()).meta)).toMatchObject({ files: [{ path: 'a', matches: [{ lineNumber: 2, line: 'hit', column: 7 }] }] })
+  })
+  it.each<[object, object]>([
+    [{ ignore_case: true, multiline: true, include_ignored: true }, { isCaseSensitive: false, isMultiline: true, includesIgnored: true }],
+    [{ include: '*.{ts,tsx}' }, { isCaseSensitive: true, files: '*.{ts,tsx}' }],
+    [{ path: 'src/' }, { isCaseSensitive: true, files: 'src/' }],
+    [{ path: 'src', include: '*.ts' }, { isCaseSensitive: true, files: 'src/**/*.ts' }],
+    [{ path: 'src', include: 'lib/*.ts' }, { isCaseSensitive: true, files: 'src/lib/*.ts' }],
+  ])('hold the search for the editor’s own view: %j', async (args, query) => {
+    const { grep } = await bench({ matches: [match('/project/a', 2)] })
+    expect(await result('grep', { pattern: 'x', ...args }, (await grep()).meta)).toMatchObject({ query: { pattern: 'x', ...query } })
   })
   it('keep at most 65 536 bytes, but one item however large', async () => {
     const { glob, grep } = await bench({ paths: many(5_000), matches: [match('/project/a', 1, 'x'.repeat(1_000)), ...Array.from({ length: 500 }, (_, index) => match('/project/b', index, 'y'.repeat(500)))] })
