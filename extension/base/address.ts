@@ -1,5 +1,4 @@
-/** Whether a path is the address of a file in another place than this machine's disk, such as `memfs:///w/a.ts`. */
-export const hasScheme = (path: string): boolean => /^[a-z][\w+.-]+:\/\//i.test(path)
+import { isUri } from './is-uri.ts'
 
 /** An address with two slashes behind its scheme, also where there is one because no host is named, so that it never looks like a path. */
 export const fullAddress = (address: string): string => address.replace(/^([^/:]+):\/(?!\/)/, '$1:///')
@@ -7,7 +6,7 @@ export const fullAddress = (address: string): string => address.replace(/^([^/:]
 /** The path of what is called `name` in a folder, which may be an address: there a name stands in the letters of addresses. */
 export function childPath(folder: string, name: string): string {
   const base = folder.endsWith('/') ? folder.slice(0, -1) : folder
-  return `${base}/${hasScheme(folder) ? encodedName(name) : name}`
+  return `${base}/${isUri(folder) ? encodedName(name) : name}`
 }
 
 /** A part of an address as people write it. What is no whole address text stays as it is. */

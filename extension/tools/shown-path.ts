@@ -1,4 +1,5 @@
-import { decodedPart, hasScheme } from '../base/address.ts'
+import { decodedPart } from '../base/address.ts'
+import { isUri } from '../base/is-uri.ts'
 import type { WorkspaceFolder } from '../capabilities/workspace.ts'
 
 /**
@@ -7,7 +8,7 @@ import type { WorkspaceFolder } from '../capabilities/workspace.ts'
  */
 export function shownPath(path: string, cwd: string, folders: readonly WorkspaceFolder[]): string {
   const shown = spelledPath(path, cwd, folders)
-  return shown !== path && hasScheme(path) ? decodedPart(shown) : shown
+  return shown !== path && isUri(path) ? decodedPart(shown) : shown
 }
 
 function spelledPath(path: string, cwd: string, folders: readonly WorkspaceFolder[]): string {

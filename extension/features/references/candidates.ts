@@ -1,4 +1,5 @@
-import { childPath, hasScheme } from '../../base/address.ts'
+import { childPath } from '../../base/address.ts'
+import { isUri } from '../../base/is-uri.ts'
 import type { EditorFacts } from '../../capabilities/editor-facts.ts'
 import type { WorkspaceFolder } from '../../capabilities/workspace.ts'
 import type { Sessions } from '../../core/session/session.ts'
@@ -96,7 +97,7 @@ function merged({ near, far, facts, query, limit, needs, place }: Merge): readon
 
 /** Open editors and files that were named before, in the order in which they were seen last. */
 function nearFiles({ facts, named }: CandidateNeeds, query: string, { cwd }: ReferencePlace): readonly Scored[] {
-  const paths = [...new Set([...facts.openFiles(), ...named()])].filter((path) => !hasScheme(path) || hasScheme(cwd))
+  const paths = [...new Set([...facts.openFiles(), ...named()])].filter((path) => !isUri(path) || isUri(cwd))
   if (query === '') return paths.map((path, place) => ({ path, score: 1_000 - place }))
   const index = new PathIndex({ maxBytes: 4_000_000 })
   const base = `${cwd.replace(/[\\/]+$/, '')}/`

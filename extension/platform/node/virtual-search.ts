@@ -1,4 +1,4 @@
-import { hasScheme } from '../../base/address.ts'
+import { isUri } from '../../base/is-uri.ts'
 import { compileGlob } from '../../base/glob.ts'
 import { FileError, type FileSystem, type FileTarget } from '../../capabilities/file-system.ts'
 import { MAX_SEARCH_BYTES, SearchError, type FileHits, type FileQuery, type ListQuery, type Search, type TextHits, type TextMatch, type TextQuery } from '../../capabilities/search.ts'
@@ -40,7 +40,7 @@ const RUN_CHARS = 4_000_000
  *
  * What a limit leaves out is told in the notes. Unsaved texts are what the file system gives.
  */
-export function createVirtualSearch({ ripgrep, files, isVirtual = hasScheme, limits }: VirtualSearchOptions): Search {
+export function createVirtualSearch({ ripgrep, files, isVirtual = isUri, limits }: VirtualSearchOptions): Search {
   const rooms: Rooms = { ripgrep, files, limits: { ...LIMITS, ...limits } }
   return {
     files: (query) => (isVirtual(query.root) ? failuresAsSearch(query, () => findFiles(rooms, query)) : ripgrep.files(query)),

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { minimatch } from 'minimatch'
 import * as vscode from 'vscode'
-import { hasScheme } from '../../base/address.ts'
+import { isUri } from '../../base/is-uri.ts'
 import { applyEdits, checkedRanges, countLineEnds, eolFrom, withLineEnds, type Encoded } from '../../base/encoding.ts'
 import { LineWindowScanner } from '../../base/line-window.ts'
 import {
@@ -564,13 +564,13 @@ function isSetReadonly(uri: vscode.Uri): boolean {
 
 /** The address for a path of another file system than this machine's disk, or null. */
 function virtualUri(path: string, cwd: string, folders: readonly WorkspaceFolder[]): vscode.Uri | null {
-  if (hasScheme(path)) {
+  if (isUri(path)) {
     const uri = vscode.Uri.parse(path, true)
     return isLocal(uri) ? null : uri
   }
   const named = namedFolder(path, folders)
   if (named !== null) return isLocal(named) ? null : named
-  if (!hasScheme(cwd)) return null
+  if (!isUri(cwd)) return null
   const base = vscode.Uri.parse(cwd, true)
   return isLocal(base) ? null : path.startsWith('/') ? base.with({ path }) : vscode.Uri.joinPath(base, path)
 }
@@ -585,7 +585,7 @@ function namedFolder(path: string, folders: readonly WorkspaceFolder[]): vscode.
 /** In a remote extension host the files beside it have the scheme `file`, while others may name them by the remote's address. */
 const isLocal = ({ scheme }: vscode.Uri) => scheme === 'file' || scheme === 'vscode-remote'
 
-const localPath = (path: string) => (hasScheme(path) ? vscode.Uri.file(vscode.Uri.parse(path, true).path).fsPath : path)
+const localPath = (path: string) => (isUri(path) ? vscode.Uri.file(vscode.Uri.parse(path, true).path).fsPath : path)
 
 const keyOf = (uri: vscode.Uri) => pathOf(uri) as FileKey
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { childPath, decodedPart, fullAddress, hasScheme } from '../../../extension/base/address.ts'
+import { childPath, decodedPart, fullAddress } from '../../../extension/base/address.ts'
+import { isUri } from '../../../extension/base/is-uri.ts'
 
 it.each([
   ['memfs:///w', true], ['vscode-vfs://github/a/b', true], ['memfs:/w', false], ['/w/a', false], ['c:/w', false], ['c://w', false], ['a:b', false],
-])('an address: %s %s', (path, is) => expect(hasScheme(path)).toBe(is))
+])('an address: %s %s', (path, is) => expect(isUri(path)).toBe(is))
 
 describe('a child', () => {
   it.each([
