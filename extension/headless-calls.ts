@@ -14,7 +14,7 @@ const info: ModelInfo = {
   name: 'A list of calls',
   contextWindow: 1_000_000,
   maxOutputTokens: 1_000_000,
-  input: ['text'],
+  input: ['text', 'image'],
   reasoningEfforts: [],
 }
 
