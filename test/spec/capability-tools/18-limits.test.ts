@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../../extension/base/json.ts'
 import type { FileSystem } from '../../../extension/capabilities/file-system.ts'
 import type { Languages } from '../../../extension/capabilities/languages.ts'
 import type { ProcessRunner } from '../../../extension/capabilities/process.ts'
+import type { ToolEffect } from '../../../extension/core/policy/tool-effects.ts'
 import { settings } from '../../../extension/core/settings/specs.ts'
 import type { ToolDefinition } from '../../../extension/core/tools/definition.ts'
 import { inlineCapOf } from '../../../extension/core/tools/guards/spill.ts'
@@ -63,32 +65,33 @@ const limits: Readonly<Record<string, readonly Row[]>> = {
   ],
 }
 
-/** What may overlap with others, the deadline that the pipeline holds it to, and whether it can be told to go on in the background. */
-const matrix: Readonly<Record<string, readonly [parallel: boolean, deadlineMs: number | null, background: boolean]>> = {
-  bash: [false, null, true],
-  pwsh: [false, null, true],
-  'bash of the minimal preset': [false, null, false],
-  read: [true, null, false],
-  read_image: [true, null, false],
-  write: [false, null, false],
-  edit: [false, null, false],
-  str_replace_editor: [false, null, false],
+/** What may overlap with others, the deadline that the pipeline holds it to, whether it can be told to go on in the background, and what policy takes a call for. */
+const matrix: Readonly<Record<string, readonly [parallel: boolean, deadlineMs: number | null, background: boolean, effect: ToolEffect['kind']]>> = {
+  bash: [false, null, true, 'shell'],
+  pwsh: [false, null, true, 'shell'],
+  'bash of the minimal preset': [false, null, false, 'shell'],
+  read: [true, null, false, 'read'],
+  read_image: [true, null, false, 'read'],
+  write: [false, null, false, 'edit'],
+  edit: [false, null, false, 'edit'],
+  str_replace_editor: [false, null, false, 'edit'],
   // Ours: searches and questions to language services overlap.
-  glob: [true, 30_000, false],
-  grep: [true, 30_000, false],
-  lsp: [true, 60_000, false],
-  job_list: [false, null, false],
-  job_output: [false, null, false],
-  job_kill: [false, null, false],
-  skill: [false, null, false],
-  web_search: [true, 60_000, false],
-  web_fetch: [true, 30_000, false],
-  terminal_open: [false, null, false],
-  terminal_send: [false, null, true],
-  terminal_read: [false, null, false],
-  terminal_signal: [false, null, false],
-  terminal_close: [false, null, false],
-  terminal_list: [false, null, false],
+  glob: [true, 30_000, false, 'read'],
+  grep: [true, 30_000, false, 'read'],
+  lsp: [true, 60_000, false, 'read'],
+  job_list: [false, null, false, 'none'],
+  job_output: [false, null, false, 'none'],
+  job_kill: [false, null, false, 'none'],
+  skill: [false, null, false, 'none'],
+  web_search: [true, 60_000, false, 'network'],
+  web_fetch: [true, 30_000, false, 'network'],
+  terminal_open: [false, null, false, 'shell'],
+  // At a terminal that is not there; what is typed at one that is there is judged as what takes the keys.
+  terminal_send: [false, null, true, 'none'],
+  terminal_read: [false, null, false, 'none'],
+  terminal_signal: [false, null, false, 'none'],
+  terminal_close: [false, null, false, 'none'],
+  terminal_list: [false, null, false, 'none'],
 }
 
 let application: WholeApplication
@@ -125,22 +128,21 @@ describe('the limits in the catalogue', () => {
 })
 
 describe('the matrix of tools', () => {
-  const sample = { operation: 'hover' }
-
   it.each(Object.entries(matrix))('%s', (name, row) => {
     const tool = definitionOf(name)
     const properties = (tool?.parameters['properties'] ?? {}) as object
-    expect([tool?.isConcurrencySafe !== undefined && overlaps(tool, sample), tool?.timeoutMs ?? null, 'run_in_background' in properties]).toEqual(row)
+    const args = sampleOf(tool)
+    expect([tool?.isConcurrencySafe?.(args) === true, tool?.timeoutMs ?? null, 'run_in_background' in properties, application.ctx.permissions.effectOf(tool?.name ?? '', args, null).kind]).toEqual(row)
   })
 })
 
-/** A classifier that wants other arguments gives no answer, which counts as one that does not mind them. */
-const overlaps = (tool: ToolDefinition, args: object) => {
-  const required = (tool.parameters['required'] ?? []) as readonly string[]
-  const properties = (tool.parameters['properties'] ?? {}) as Readonly<Record<string, { readonly type?: string }>>
-  const samples = { string: 'x', number: 1, integer: 1, boolean: true, array: ['x'] } as const
-  const full = Object.fromEntries(required.map((key) => [key, samples[(properties[key]?.type ?? 'string') as keyof typeof samples]]))
-  return tool.isConcurrencySafe?.({ ...full, ...('operation' in properties && args) }) === true
+/** The smallest arguments of a tool; of several kinds of call one that changes files, where there is one. */
+function sampleOf(tool: ToolDefinition | undefined): JsonObject {
+  const required = (tool?.parameters['required'] ?? []) as readonly string[]
+  const properties = (tool?.parameters['properties'] ?? {}) as Readonly<Record<string, { readonly type?: string }>>
+  const samples: Readonly<Record<string, Json>> = { string: 'x', number: 1, integer: 1, boolean: true, array: ['x'] }
+  const full = Object.fromEntries(required.map((key) => [key, samples[properties[key]?.type ?? 'string'] ?? null]))
+  return { ...full, ...('operation' in full && { operation: 'hover' }), ...('command' in full && tool?.name === 'str_replace_editor' && { command: 'create' }), ...('url' in full && { url: 'https://a.example/' }) }
 }
 
 /*
