@@ -172,7 +172,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     hooksPlugin({ files, processes, clock, machine, workspace, logger, logPath }),
     hooksCommand,
     createPresetsPlugin({ kernel, workspace, stored: { files, userFolder: `${machine.userFolder}/presets` } }),
-    ...(world.terminals?.problem === null ? [persistentShell({ terminals: world.terminals, blobs, clock, machine, workspace, shellPath: setting('shellPath'), offered: setting('shellOffered'), environment })] : []),
+    ...(world.terminals?.problem === null ? [persistentShell({ terminals: world.terminals, ...(world.terminalViews && { views: world.terminalViews }), blobs, clock, machine, workspace, shellPath: setting('shellPath'), offered: setting('shellOffered'), environment })] : []),
     createRetryPlugin({ clock, machine }),
     createModelRoutesPlugin({ logger }),
     unreadableCalls,

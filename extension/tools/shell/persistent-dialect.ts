@@ -16,6 +16,8 @@ export interface PersistentDialect {
   /** Typed when it has just been started. */
   readonly initialKeys: (nonce: string) => string
   readonly commandKeys: (nonce: string, command: string) => string
+  /** The key that takes back what stands on the line. */
+  readonly clearLine: string
 }
 
 const describe = (shell: string, kept: string) =>
@@ -29,6 +31,7 @@ export const persistentBash: PersistentDialect = {
   startArguments: () => ['--noprofile', '--norc', '--noediting', '-i'],
   initialKeys: initialLine,
   commandKeys: commandLines,
+  clearLine: '\u0015',
 }
 
 export const persistentPwsh: PersistentDialect = {
@@ -38,4 +41,5 @@ export const persistentPwsh: PersistentDialect = {
   startArguments: (nonce) => ['-NoLogo', '-NoProfile', '-NoExit', '-Command', pwshInitialScript(nonce)],
   initialKeys: () => '',
   commandKeys: pwshCommandLines,
+  clearLine: '\u001b',
 }

@@ -2,6 +2,7 @@ import type { BlobStore } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Machine } from '../../capabilities/machine.ts'
 import type { TerminalHost } from '../../capabilities/terminal.ts'
+import type { TerminalViews } from '../../capabilities/terminal-view.ts'
 import type { ScopeKey } from '../../core/kernel/plugin.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import type { Agent } from '../../core/session/agent.ts'
@@ -11,7 +12,7 @@ import { withoutEscalation } from '../without-escalation.ts'
 import type { CommandEnvironment } from '../../features/command-environment/service.ts'
 import type { PersistentDialect } from './persistent-dialect.ts'
 import { MAX_OUTPUT_CHARS, MAX_SPILL_BYTES } from './persistent-output.ts'
-import { PERSISTENT_DEADLINE_MS, PersistentShell, type PersistentEnd } from './persistent-shell.ts'
+import { PERSISTENT_DEADLINE_MS, PersistentShell, type EndMeanwhile, type PersistentEnd, type PersonDeeds } from './persistent-shell.ts'
 
 export interface PersistentShellNeeds {
   readonly terminals: TerminalHost
@@ -22,6 +23,8 @@ export interface PersistentShellNeeds {
   /** Read when a shell starts. */
   readonly program: () => string
   readonly environment: CommandEnvironment
+  /** Absent where nobody looks. */
+  readonly views?: TerminalViews
   /** Default: 300 000. */
   readonly timeoutMs?: number
 }
@@ -36,7 +39,7 @@ export interface PersistentShells {
 }
 
 /** `bash` or `pwsh` of the minimal preset: one shell an agent that stays from call to call. Source: capability specification 3. */
-export function createPersistentShells({ terminals, blobs, clock, dialect, machine, program, environment, timeoutMs = PERSISTENT_DEADLINE_MS }: PersistentShellNeeds): PersistentShells {
+export function createPersistentShells({ terminals, blobs, clock, dialect, machine, program, environment, views, timeoutMs = PERSISTENT_DEADLINE_MS }: PersistentShellNeeds): PersistentShells {
   const shells = new Map<string, PersistentShell>()
   const byScope = new WeakMap<ScopeKey, PersistentShell>()
   const shellOf = (agent: Agent, cwd: string) => {
@@ -46,6 +49,7 @@ export function createPersistentShells({ terminals, blobs, clock, dialect, machi
     const made = new PersistentShell({
       terminals, clock, dialect, program, cwd,
       env: () => environment(agent, { ...dialect.env, HISTFILE: null }),
+      ...(views && { views }),
       newNonce: () => machine.randomId(),
       openSpill: () => blobs.openSpill(agentId, `${dialect.name}-output.log`),
     })
@@ -86,11 +90,21 @@ export function createPersistentShells({ terminals, blobs, clock, dialect, machi
 
 const FRESH = 'The next call starts a fresh shell.'
 
-function render(end: PersistentEnd): string {
-  const text = end.text === '' ? '(no output)' : end.text
+function render({ meanwhile, ...end }: PersistentEnd & PersonDeeds & EndMeanwhile): string {
+  const before = meanwhile === undefined ? '' : `${withNotices(meanwhile.text, [`[the command before this one ended meanwhile, exit code: ${meanwhile.exitCode}]`])}\n`
+  const text = end.text === '' && before === '' ? '(no output)' : end.text
   const notice = noticeOf(end)
-  return notice === null ? text : `${text}${text.endsWith('\n') ? '' : '\n'}${notice}`
+  const notices = [...deedsOf(end), ...(notice === null ? [] : [notice])]
+  return `${before}${withNotices(text, notices)}`
 }
+
+const withNotices = (text: string, notices: readonly string[]): string => (notices.length === 0 ? text : `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${notices.join('\n')}`)
+
+const deedsOf = ({ hasTyped, hasClosedBefore, hasClosed }: PersonDeeds): readonly string[] => [
+  ...(hasClosedBefore ? ['[the person closed your shell before this command, so it ran in a fresh one]'] : []),
+  ...(hasTyped ? ['[the person typed while it ran]'] : []),
+  ...(hasClosed ? ['[the person closed the shell]'] : []),
+]
 
 function noticeOf(end: PersistentEnd): string | null {
   switch (end.kind) {

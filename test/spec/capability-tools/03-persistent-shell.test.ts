@@ -1,6 +1,8 @@
 import { mkdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { stripAnsi } from '../../../extension/base/strip-ansi.ts'
+import type { ShownTerminal, TerminalViews } from '../../../extension/capabilities/terminal-view.ts'
 import type { Agent } from '../../../extension/core/session/agent.ts'
 import type { ToolResult } from '../../../extension/core/tools/definition.ts'
 import { createDirectTerminals, terminalProblem } from '../../../extension/platform/node/direct-terminals.ts'
@@ -11,7 +13,7 @@ import { persistentBash } from '../../../extension/tools/shell/persistent-dialec
 import { NodeBlobStore } from '../../../extension/platform/node/blob-store.ts'
 import { createMemoryBlobStore } from '../../support/memory-blob-store.ts'
 import { realClock } from '../../support/real-clock.ts'
-import { outcomeOf } from '../../support/tool-bench.ts'
+import { outcomeOf, textOf } from '../../support/tool-bench.ts'
 import { wholeApplication, type WholeApplication } from '../../support/whole-application.ts'
 
 const cannotRun = process.platform === 'win32' || terminalProblem(import.meta.url) !== null
@@ -96,6 +98,13 @@ describe.skipIf(cannotRun)('the shell of the minimal preset', () => {
     await bash('cat')
     expect(effect()).toEqual({ kind: 'unknown' })
   })
+  it('a program that stops waiting by itself ends its command: what it wrote is told, and the next one is a line of the shell again', async () => {
+    expect(await text('read -t 1 -p "quick? " x; echo late; touch ended; (exit 3)')).toBe('quick? \n[waits for input: the next command is typed to it]')
+    await until(() => stat(join(folder, 'ended')).then(() => true, () => false))
+    const effect = () => application.ctx.permissions.effectOf('bash', { command: 'ls' }, agent.scope).kind
+    await until(() => effect() === 'shell')
+    expect(await text('echo next')).toBe('late\n[the command before this one ended meanwhile, exit code: 3]\nnext\n')
+  })
   it('calls queue', async () => {
     let seen = ''
     const first = bash('echo begun; sleep 0.3; echo 1 >> log; cat log', { onProgress: (more) => void (seen += more) })
@@ -149,6 +158,79 @@ describe.skipIf(cannotRun)('the shell of the minimal preset', () => {
     const tool = application.ctx.tools.get('bash', agent.scope)
     expect([tool?.presentCall?.({ command: 'ls' }), tool?.presentCall?.({}), tool?.presentResult]).toEqual([{ card: 'terminal', title: 'ls' }, undefined, undefined])
     expect(application.ctx.tools.executionMode({ name: 'bash', arguments: { command: 'ls' }, agent })).toBe('exclusive')
+  })
+})
+
+describe.skipIf(cannotRun)('the tab of the shell that stays', () => {
+  const shownTo = async () => {
+    const tabs: { readonly shown: ShownTerminal; text: string; isGone: boolean }[] = []
+    const views: TerminalViews = {
+      show(shown) {
+        const tab = { shown, text: '', isGone: false }
+        tabs.push(tab)
+        return { write: (bytes) => void (tab.text += new TextDecoder().decode(bytes)), reveal: () => {}, end: () => void (tab.text += '(ended)'), dispose: () => void (tab.isGone = true) }
+      },
+    }
+    const application = await wholeApplication({ settings: { 'permissions.defaultPreset': 'danger-full-access' }, alter: (world) => ({ ...world, terminalViews: views }) })
+    const agent = await application.ctx.agents.create({ cwd: application.folder, preset: 'minimal' })
+    agent.session.append({ type: 'turn/start', data: { turn: 1 } })
+    let count = 0
+    const bash = async (command: string) => textOf(await application.ctx.tools.execute({ callId: `call-${++count}`, name: 'bash', arguments: { command }, agent, signal: new AbortController().signal }))
+    return { application, tabs, agent, bash, tab: () => tabs.at(-1) }
+  }
+
+  it('shows each command and what it writes, and goes with the session', async () => {
+    const { application, agent, bash, tab, tabs } = await shownTo()
+    expect(tabs).toEqual([])
+    await bash('echo one\necho two')
+    await bash('printf three')
+    expect(tab()?.shown.name).toBe('Bosun: bash')
+    expect(stripAnsi(tab()?.text ?? '').replaceAll('\r', '')).toBe('$ echo one\n> echo two\none\ntwo\n$ printf three\nthree')
+    await agent.dispose()
+    expect(tabs.map(({ isGone }) => isGone)).toEqual([true])
+    await application.dispose()
+  })
+  it('lets the person answer what runs, which the model is told; between commands a key only rings', async () => {
+    const { application, agent, bash, tab } = await shownTo()
+    await bash('true')
+    tab()?.shown.onInput('touch typed\r')
+    expect(tab()?.text.endsWith('\u0007')).toBe(true)
+    const asked = bash('read x; echo "got $x"')
+    await until(() => tab()?.text.includes('read x') === true)
+    tab()?.shown.onInput('pizza\r')
+    const first = await asked
+    // Whether the question was seen to wait before the answer came is a matter of time.
+    const answered = first.includes('waits for input') ? await bash('echo next') : first
+    expect(answered).toContain('got pizza')
+    expect(`${first}${answered}`).toContain('[the person typed while it ran]')
+    expect(await bash('ls typed 2>&1 | wc -l; echo x')).toContain('x\n')
+    expect(await bash('test -e typed')).toContain('[exit code: 1]')
+    await agent.dispose()
+    await application.dispose()
+  })
+  it('keys that nobody read do not end up in the next command, which is put before the person', async () => {
+    const { application, agent, bash, tab } = await shownTo()
+    const asked = bash('sleep 0.7; touch slept')
+    await until(() => tab()?.text.includes('sleep') === true)
+    tab()?.shown.onInput('half a li')
+    expect(await asked).toContain('[the person typed while it ran]')
+    expect(application.ctx.permissions.effectOf('bash', { command: 'echo whole' }, agent.scope)).toEqual({ kind: 'unknown' })
+    expect(await bash('echo whole')).toBe('whole\n')
+    await agent.dispose()
+    await application.dispose()
+  })
+  it('that the person closes ends the shell; what ran says so, or the next command does', async () => {
+    const { application, agent, bash, tab, tabs } = await shownTo()
+    const running = bash('sleep 1000')
+    await until(() => tab()?.text.includes('sleep') === true)
+    tab()?.shown.onClose()
+    expect(await running).toMatch(/\[the person closed the shell\]\n\[the shell ended/)
+    expect(await bash('X=1; echo fresh')).toBe('fresh\n')
+    tab()?.shown.onClose()
+    expect(await bash('echo "[$X]"')).toBe('[]\n[the person closed your shell before this command, so it ran in a fresh one]')
+    expect(tabs.map(({ isGone }) => isGone)).toEqual([true, true, false])
+    await agent.dispose()
+    await application.dispose()
   })
 })
 
