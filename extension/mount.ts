@@ -152,7 +152,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     }),
     jobsPlugin({ clock, logger, machine, processes, maxConsecutiveWakes: setting('jobsMaxConsecutiveWakes') }),
     planPlugin({ logger, machine }),
-    webPlugin({ http: world.http, pages: world.webPages, secrets: world.secrets, clock, logger }),
+    webPlugin({ http: world.http, pages: world.webPages, documents: world.documents, secrets: world.secrets, clock, logger }),
 
     fileTools({ files, blobs, clock, documents: world.documents, pictures: world.pictures, languages: world.languages, ...(world.notebooks && { notebooks: world.notebooks }) }),
     searchTools({ search: searchWithoutSecrets(search, { sensitivePaths: setting('permissionsSensitivePaths'), machine, workspace, rules: () => kernel.root.permissions.rules() }), files, workspace, blobs, logger }),

@@ -22,6 +22,10 @@ export interface PdfText {
   readonly totalPages: number
 }
 
+/** The pages one below the other, each under a heading with its number. */
+export const pdfAsLines = ({ pages, totalPages }: PdfText): string =>
+  pages.map((page, index) => `# page ${index + 1} of ${totalPages}\n${page === '' ? '(no text on this page)' : page}\n`).join('')
+
 export type DocumentErrorCode = 'DOCUMENT_ENCRYPTED' | 'DOCUMENT_DAMAGED' | 'DOCUMENT_TIMEOUT' | 'DOCUMENT_ABORTED'
 
 export class DocumentError extends HarnessError<DocumentErrorCode> {}

@@ -4,6 +4,8 @@ import { HarnessError } from '../base/harness-error.ts'
 export const MAX_URL_LENGTH = 2_048
 /** Decoded bytes of one page. */
 export const MAX_PAGE_BYTES = 5_000_000
+/** Bytes of one PDF, which is nothing without its end. */
+export const MAX_PDF_BYTES = 20_000_000
 /** Within one origin. */
 export const MAX_REDIRECTS = 5
 
@@ -39,6 +41,8 @@ export interface PageRequest extends AddressRules {
   readonly url: string
   /** Decoded bytes that are read of it. */
   readonly maxBytes: number
+  /** Of a PDF, which is refused when it has more. */
+  readonly maxPdfBytes: number
   /** Redirects within one origin that are followed. */
   readonly maxRedirects: number
   /** From the first look-up to the last byte. */
@@ -59,6 +63,8 @@ export interface Page {
   readonly isCut: boolean
   /** Bytes that its charset does not know became replacement characters. */
   readonly isDamaged: boolean
+  /** A PDF as it came; its text is empty. */
+  readonly pdf?: Uint8Array
 }
 
 export interface HtmlPage {

@@ -1,9 +1,10 @@
 import { Emitter } from '../../base/emitter.ts'
 import type { Clock } from '../../capabilities/clock.ts'
+import { isPdf, pdfAsLines, type DocumentText } from '../../capabilities/document-text.ts'
 import type { Http } from '../../capabilities/http.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Secrets } from '../../capabilities/secrets.ts'
-import { MAX_PAGE_BYTES, MAX_REDIRECTS, WebError, type Page, type ReadableText, type WebPages } from '../../capabilities/web-pages.ts'
+import { MAX_PAGE_BYTES, MAX_PDF_BYTES, MAX_REDIRECTS, WebError, type Page, type ReadableText, type WebPages } from '../../capabilities/web-pages.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { settings as specs } from '../../core/settings/specs.ts'
@@ -17,6 +18,7 @@ import { createShortCache } from './short-cache.ts'
 export interface WebParts {
   readonly http: Http
   readonly pages: WebPages
+  readonly documents: DocumentText
   readonly secrets: Pick<Secrets, 'get' | 'onDidChange'>
   readonly clock: Pick<Clock, 'now'>
   readonly logger: Logger
@@ -26,6 +28,9 @@ export interface WebParts {
 export const MAX_FETCH_MS = 29_000
 /** What was read or found in the last 15 minutes is not asked for again. */
 const CACHE_MS = 15 * 60_000
+/** Pages of a PDF whose text is read, and its UTF-16 units. */
+export const MAX_PDF_PAGES = 500
+const MAX_PDF_CHARS = 2_000_000
 /** UTF-16 units of the texts that are kept. */
 const MAX_CACHED_TEXT = 10_000_000
 
@@ -44,9 +49,9 @@ export function webPlugin(parts: WebParts): Plugin {
   }
 }
 
-function createWeb({ http, pages, secrets, clock, logger }: WebParts, settings: Settings) {
+function createWeb({ http, pages, documents, secrets, clock, logger }: WebParts, settings: Settings) {
   const changes = new Emitter<void>((error) => logger.error('A listener for the web failed.', { error: String(error) }))
-  const fetched = createShortCache<Page>({ now: clock.now, lifetimeMs: CACHE_MS, maxSize: MAX_CACHED_TEXT })
+  const fetched = createShortCache<LoadedPage>({ now: clock.now, lifetimeMs: CACHE_MS, maxSize: MAX_CACHED_TEXT })
   const texts = createShortCache<ReadableText>({ now: clock.now, lifetimeMs: CACHE_MS, maxSize: MAX_CACHED_TEXT })
   const answers = createShortCache<QueryAnswer>({ now: clock.now, lifetimeMs: CACHE_MS, maxSize: MAX_CACHED_TEXT / 10 })
   /** In the order of the providers. */
@@ -135,8 +140,8 @@ function createWeb({ http, pages, secrets, clock, logger }: WebParts, settings: 
     const anchor = full.hash === '' ? null : decoded(full.hash.slice(1))
     full.hash = ''
     const page = fetched.get(full.href) ?? (await load(full.href, signal))
-    const { statusCode, isCut, isDamaged } = page
-    const common = { url: page.url, statusCode, isCut, isDamaged }
+    const { statusCode, isCut, isDamaged, pages: found } = page
+    const common = { url: page.url, statusCode, isCut, isDamaged, ...(found !== undefined && { pages: found }) }
     if (!page.isHtml) return { ...common, kind: 'text', text: page.text, isRaw: false, anchorLine: null }
     const asked = JSON.stringify([full.href, anchor, isWhole])
     const known = texts.get(asked)
@@ -145,12 +150,21 @@ function createWeb({ http, pages, secrets, clock, logger }: WebParts, settings: 
     return { ...common, kind: 'html', text: made.text, isRaw: made.form === 'raw', anchorLine: made.anchorLine }
   }
 
-  async function load(url: string, signal: AbortSignal): Promise<Page> {
+  async function load(url: string, signal: AbortSignal): Promise<LoadedPage> {
     const timeoutMs = Math.min(settings.get(specs.toolsWebTimeoutMs), MAX_FETCH_MS)
-    const page = await pages.load({ url, ...rulesFor(url), maxBytes: MAX_PAGE_BYTES, maxRedirects: MAX_REDIRECTS, timeoutMs, signal })
+    const page = await withPdfText(await pages.load({ url, ...rulesFor(url), maxBytes: MAX_PAGE_BYTES, maxPdfBytes: MAX_PDF_BYTES, maxRedirects: MAX_REDIRECTS, timeoutMs, signal }), signal)
     // A failure may pass, so it is asked again; a page of this machine is being worked on.
     if (page.statusCode < 400 && ownMachineIn(url) === null) fetched.set(url, page, page.text.length)
     return page
+  }
+
+  /** Errors: `DocumentError`; `WebError` `WEB_UNSUPPORTED_CONTENT_TYPE` for what is only called a PDF. */
+  async function withPdfText({ pdf, ...page }: Page, signal: AbortSignal): Promise<LoadedPage> {
+    if (pdf === undefined) return page
+    if (!isPdf(pdf)) throw new WebError('WEB_UNSUPPORTED_CONTENT_TYPE', `${page.url.slice(0, 300)} (status ${page.statusCode}) says that it is a PDF, and is none. Look for the same as a web page.`)
+    // A copy of its own: what is read goes to a thread.
+    const found = await documents.pdf(Uint8Array.from(pdf), { maxPages: MAX_PDF_PAGES, maxChars: MAX_PDF_CHARS }, signal)
+    return { ...page, text: pdfAsLines(found), pages: { total: found.totalPages, read: found.pages.length } }
   }
 
   const web: Web = {
@@ -166,6 +180,9 @@ function createWeb({ http, pages, secrets, clock, logger }: WebParts, settings: 
   }
   return { web, refresh, dispose: () => undos.forEach((undo) => undo()) }
 }
+
+/** A PDF is its text by then. */
+type LoadedPage = Omit<Page, 'pdf'> & Pick<ReadPage, 'pages'>
 
 function isRefused(work: () => unknown): boolean {
   try {

@@ -49,6 +49,8 @@ export interface ReadPage {
   readonly isRaw: boolean
   readonly isCut: boolean
   readonly isDamaged: boolean
+  /** Of a PDF; `read` is less than `total` where a limit was met. */
+  readonly pages?: { readonly total: number; readonly read: number }
   /** 1-based; null when the address names no part, or the page has none of that name. */
   readonly anchorLine: number | null
 }

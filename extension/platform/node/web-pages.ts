@@ -26,7 +26,7 @@ export function createNodeWebPages({ textWorker, resolve = systemResolver, proxy
   return {
     check: (url, rules) => checkedUrl(url, rules).href,
     toText: (page, signal) => textWorker.toText(page, signal),
-    async load({ url, maxBytes, maxRedirects, timeoutMs, signal, ...rules }) {
+    async load({ url, maxBytes, maxPdfBytes, maxRedirects, timeoutMs, signal, ...rules }) {
       if (signal.aborted) throw webAborted()
       const deadline = new AbortController()
       const timer = setTimeout(() => deadline.abort(), timeoutMs)
@@ -38,7 +38,7 @@ export function createNodeWebPages({ textWorker, resolve = systemResolver, proxy
           try {
             const response = await connection.fetch(at.href, { method: 'GET', headers, redirect: 'manual', credentials: 'omit', signal: either })
             const target = redirectOf(response)
-            if (target === null) return await readPage(response, { url: at.href, maxBytes })
+            if (target === null) return await readPage(response, { url: at.href, maxBytes, maxPdfBytes })
             if (hops >= maxRedirects) throw redirectBlocked(`${at.host} sends on and on: more than ${maxRedirects} redirects. Fetch another address.`)
             at = nextAddress(at, target, rules)
           } finally {
@@ -153,17 +153,24 @@ function nextAddress(from: URL, target: string, rules: AddressRules): URL {
   return checkedUrl(next.href, rules)
 }
 
-async function readPage(response: Response, { url, maxBytes }: { readonly url: string; readonly maxBytes: number }): Promise<Page> {
+async function readPage(response: Response, { url, ...caps }: { readonly url: string; readonly maxBytes: number; readonly maxPdfBytes: number }): Promise<Page> {
   const { status: statusCode } = response
   const type = pageTypeFrom(response.headers.get('content-type'))
   const isEmpty = response.body === null || [204, 205, 304].includes(statusCode)
   if (isEmpty) return { url, statusCode, mediaType: type.mediaType, isHtml: false, text: '', isCut: false, isDamaged: false }
-  if (!isReadableType(type.mediaType)) {
+  const isPdfType = type.mediaType === 'application/pdf' || type.mediaType === 'application/x-pdf'
+  if (!isPdfType && !isReadableType(type.mediaType)) {
     throw new WebError('WEB_UNSUPPORTED_CONTENT_TYPE', `${url.slice(0, 300)} (status ${statusCode}) is ${type.mediaType}, which is no text. Look for the same as a web page, or download it with the shell.`)
   }
+  const maxBytes = isPdfType ? caps.maxPdfBytes : caps.maxBytes
+  const tooLarge = (size: string) => new WebError('WEB_FETCH_TOO_LARGE', `${url.slice(0, 300)} has ${size} bytes; at most ${maxBytes} are fetched. Look for a smaller page, or download it with the shell.`)
   const declared = Number(response.headers.get('content-length') ?? 0)
-  if (declared > maxBytes) throw new WebError('WEB_FETCH_TOO_LARGE', `${url.slice(0, 300)} has ${declared} bytes; at most ${maxBytes} are fetched. Look for a smaller page, or download it with the shell.`)
+  if (declared > maxBytes) throw tooLarge(String(declared))
   const { bytes, isCut } = await readBytes(response, maxBytes)
+  if (isPdfType) {
+    if (isCut) throw tooLarge(`more than ${maxBytes}`)
+    return { url, statusCode, mediaType: type.mediaType, isHtml: false, text: '', isCut, isDamaged: false, pdf: bytes }
+  }
   const { text, isHtml, isDamaged } = decodePage(bytes, type, isCut)
   return { url, statusCode, mediaType: type.mediaType, isHtml, text, isCut, isDamaged }
 }

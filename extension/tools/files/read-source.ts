@@ -1,5 +1,5 @@
 import { LineWindowScanner } from '../../base/line-window.ts'
-import { isPdf, type DocumentText } from '../../capabilities/document-text.ts'
+import { isPdf, pdfAsLines, type DocumentText } from '../../capabilities/document-text.ts'
 import { FileError, MAX_WHOLE_TEXT_CHARS, versionOfBytes, type FileLines, type FileSystem, type FileTarget, type FileVersion, type LineWindow } from '../../capabilities/file-system.ts'
 import type { Notebooks } from '../../capabilities/notebooks.ts'
 import type { BodyExecution } from '../../core/tools/definition.ts'
@@ -61,9 +61,8 @@ export function createReadSources({ files, documents, notebooks }: ReadSourceNee
     if (!isPdf(bytes)) return null
     const version = await versionOfBytes(bytes)
     if (lastPdf?.version === version) return lastPdf.source
-    const { pages, totalPages } = await documents.pdf(bytes, { maxPages: MAX_PDF_PAGES, maxChars: MAX_PDF_CHARS }, signal)
-    const text = pages.map((page, index) => `# page ${index + 1} of ${totalPages}\n${page === '' ? '(no text on this page)' : page}\n`).join('')
-    const source: ReadSource = { format: 'pdf', pages: { total: totalPages, read: pages.length }, lines: linesOf(text, { version, source: 'disk', isDirty: false }) }
+    const found = await documents.pdf(bytes, { maxPages: MAX_PDF_PAGES, maxChars: MAX_PDF_CHARS }, signal)
+    const source: ReadSource = { format: 'pdf', pages: { total: found.totalPages, read: found.pages.length }, lines: linesOf(pdfAsLines(found), { version, source: 'disk', isDirty: false }) }
     lastPdf = { version, source }
     return source
   }

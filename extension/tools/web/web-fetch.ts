@@ -1,4 +1,4 @@
-import { MAX_PAGE_BYTES, MAX_REDIRECTS, MAX_URL_LENGTH } from '../../capabilities/web-pages.ts'
+import { MAX_PAGE_BYTES, MAX_PDF_BYTES, MAX_REDIRECTS, MAX_URL_LENGTH } from '../../capabilities/web-pages.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { Web } from '../../features/web/service.ts'
@@ -15,7 +15,7 @@ const TIMEOUT_MS = 30_000
 export const createWebFetch = (web: Pick<Web, 'read'>): ToolDefinition =>
   defineTool({
     name: 'web_fetch',
-    description: 'Read a web page, JSON or text from a URL. HTML becomes Markdown, its article where it has one; a #part in the URL starts there. Long pages come in parts by line. Public sites, and localhost if the person agrees.',
+    description: 'Read a web page, PDF, JSON or text from a URL. HTML becomes Markdown, its article where it has one; a #part in the URL starts there. Long pages come in parts by line. Public sites, and localhost if the person agrees.',
     parameters: {
       url: { type: 'string', required: true },
       offset: { type: 'number', description: 'First line, from 1.' },
@@ -56,6 +56,7 @@ export const createWebFetch = (web: Pick<Web, 'read'>): ToolDefinition =>
     limits: [
       { of: 'address', max: MAX_URL_LENGTH, unit: 'characters' },
       { of: 'page after decompression', max: MAX_PAGE_BYTES, unit: 'bytes' },
+      { of: 'PDF', max: MAX_PDF_BYTES, unit: 'bytes' },
       { of: 'redirects within a site', max: MAX_REDIRECTS, unit: 'items' },
       { of: 'text of the page in one call', max: MAX_CHARS, unit: 'characters' },
       { of: 'whole result', max: MAX_RENDERED, unit: 'characters' },
@@ -73,6 +74,7 @@ export const createWebFetch = (web: Pick<Web, 'read'>): ToolDefinition =>
       const notes = [
         ...(first > 1 || last < totalLines ? [`Lines ${first} to ${last} of ${totalLines}.${last < totalLines ? ` Call web_fetch with offset ${last + 1} for more.` : ''}`] : []),
         ...(isLineCut ? [`Line ${last} is longer than ${MAX_CHARS} characters and was cut.`] : []),
+        ...(page.pages === undefined ? [] : [`The text of a PDF with ${page.pages.total} ${page.pages.total === 1 ? 'page' : 'pages'}${page.pages.read < page.pages.total ? `, of the first ${page.pages.read}` : ''}; pictures are not shown.`]),
         ...(page.isCut ? ['The page was larger than what is read of it; its end is missing.'] : []),
         ...(page.isDamaged ? ['Some bytes do not fit the charset that the page names; they show as \uFFFD.'] : []),
         ...(page.isRaw ? ['The page could not be turned into text, so this is its HTML.'] : []),

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
+import { lockedPdf, pdfBytes } from '../../support/pdf-bytes.ts'
 import { send, startPageServer, type SeenRequest } from '../../support/page-server.ts'
 import { textOf } from '../../support/tool-bench.ts'
 import { webRig, type WebRigOptions } from '../../support/web-rig.ts'
@@ -255,9 +256,34 @@ describe('size', () => {
 })
 
 describe('types and charsets', () => {
-  it.each(['application/pdf', 'image/png', 'application/octet-stream', 'application/zip'])('%s is refused', async (type) => {
+  it.each(['image/png', 'application/octet-stream', 'application/zip'])('%s is refused', async (type) => {
     const { fetchPage } = await start(text('%PDF-1.7', type))
     expect(await fetchPage('/')).toEqual(failed('WEB_UNSUPPORTED_CONTENT_TYPE', type))
+  })
+  it('a PDF is its text, with the numbers of its pages', async () => {
+    const { fetchPage, at, server } = await start(text(pdfBytes([['First (page)', 'line 2'], [], ['Third']]), 'application/pdf; charset=binary'))
+    const result = await fetchPage('/a.pdf')
+    expect(valueOf(result)).toMatchObject({ url: at('/a.pdf'), statusCode: 200, body: { kind: 'text' }, truncated: false, notes: ['The text of a PDF with 3 pages; pictures are not shown.'] })
+    expect(textOf(result)).toBe(`${at('/a.pdf')} (status 200)\n\n# page 1 of 3\nFirst (page)\nline 2\n# page 2 of 3\n(no text on this page)\n# page 3 of 3\nThird\n\n\n(The text of a PDF with 3 pages; pictures are not shown.)`)
+    expect(valueOf(await fetchPage('/a.pdf', { offset: 6, limit: 2 }))).toMatchObject({ body: { content: '# page 3 of 3\nThird' }, offset: 6 })
+    expect(server.seen).toHaveLength(1)
+  })
+  it.each<[string, () => Uint8Array | string, string, string]>([
+    ['locked', () => lockedPdf([['secret']]), 'DOCUMENT_ENCRYPTED', 'locked with a password'],
+    ['broken', () => '%PDF-1.7\nnothing more', 'DOCUMENT_DAMAGED', 'cannot be read'],
+    ['no PDF at all', () => '<html>Please log in</html>', 'WEB_UNSUPPORTED_CONTENT_TYPE', 'says that it is a PDF, and is none'],
+  ])('a PDF that is %s is refused', async (_what, body, code, words) => {
+    const { fetchPage } = await start(text(body(), 'application/pdf'))
+    expect(await fetchPage('/')).toEqual(failed(code, words))
+  })
+  it.each([true, false])('a PDF over 20 000 000 bytes is refused, declared or not (%s): without its end it is none', async (isDeclared) => {
+    const { fetchPage } = await start((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/pdf', ...(isDeclared && { 'content-length': '20000001' }) })
+      if (isDeclared) response.flushHeaders()
+      else for (let at = 0; at < 21; at++) response.write(Buffer.alloc(1_000_000, 32))
+      response.end()
+    })
+    expect(await fetchPage('/')).toEqual(failed('WEB_FETCH_TOO_LARGE', 'at most 20000000'))
   })
   it.each([
     ['text/html; charset=iso-8859-1', Buffer.from('<p>caf\xe9', 'latin1'), 'café'],

@@ -250,7 +250,8 @@ const checklist: Readonly<Record<string, readonly Item[]>> = {
     ['6th redirect', webFetch('the sixth'), webFetch('are followed five times within a site')],
     ['declared and streamed oversize', webFetch('declared over 5 000 000 bytes is refused'), webFetch('streamed over it is cut, and says so')],
     ['unknown charset', webFetch('an unknown declared charset is an error')],
-    ['PDF type refused', webFetch('%s is refused')],
+    // Ours: the text of a PDF is read; what is no text at all is refused.
+    ['PDF type refused', webFetch('a PDF is its text, with the numbers of its pages'), webFetch('a PDF that is %s is refused'), webFetch('%s is refused')],
     ['600-level nesting falls back to raw', webFetch('of a page nested deeper than 512 levels is its HTML')],
     [
       'private address, DNS rebinding, IPv6-mapped loopback blocked (ours)',

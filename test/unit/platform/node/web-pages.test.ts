@@ -27,7 +27,7 @@ async function start(answer: (request: SeenRequest, response: ServerResponse) =>
     ...options,
   })
   const load = (path: string, request: Partial<PageRequest> = {}) =>
-    pages.load({ url: path.startsWith('/') ? `http://pages.test:${port}${path}` : path, allowedPrivateHosts: ['pages.test'], maxBytes: 100_000, maxRedirects: 5, timeoutMs: 20_000, signal: new AbortController().signal, ...request })
+    pages.load({ url: path.startsWith('/') ? `http://pages.test:${port}${path}` : path, allowedPrivateHosts: ['pages.test'], maxBytes: 100_000, maxPdfBytes: 1_000_000, maxRedirects: 5, timeoutMs: 20_000, signal: new AbortController().signal, ...request })
   return { load, seen, asked, port, url, pages }
 }
 const coded = (code: string, words = ''): unknown => expect.objectContaining({ name: 'WebError', code, message: expect.stringContaining(words) as unknown })
@@ -68,7 +68,7 @@ describe('a connection', () => {
       },
     }
     const pages = pagesWith({ resolve: () => Promise.resolve(answers.shift() ?? []), proxyFor: () => proxy })
-    const request = { url: 'https://rebind.example/', allowedPrivateHosts: [], maxBytes: 1, maxRedirects: 5, timeoutMs: 9_000, signal: new AbortController().signal }
+    const request = { url: 'https://rebind.example/', allowedPrivateHosts: [], maxBytes: 1, maxPdfBytes: 1_000_000, maxRedirects: 5, timeoutMs: 9_000, signal: new AbortController().signal }
     await expect(pages.load(request)).rejects.toEqual(coded('WEB_BLOCKED_URL', 'leads to 127.0.0.1'))
     expect(fetched).toEqual(['https://rebind.example/'])
   })
@@ -81,7 +81,7 @@ describe('a connection', () => {
       },
     }
     const pages = pagesWith({ resolve: () => Promise.reject(new Error('ENOTFOUND')), proxyFor: () => proxy })
-    const request = { allowedPrivateHosts: [], maxBytes: 9, maxRedirects: 5, timeoutMs: 9_000, signal: new AbortController().signal }
+    const request = { allowedPrivateHosts: [], maxBytes: 9, maxPdfBytes: 1_000_000, maxRedirects: 5, timeoutMs: 9_000, signal: new AbortController().signal }
     expect(await pages.load({ ...request, url: 'https://example.com/' })).toMatchObject({ text: 'Hi' })
     expect(fetched).toEqual([['https://example.com/', 'manual', 'omit']])
     await expect(pages.load({ ...request, url: 'http://metadata.google.internal/' })).rejects.toEqual(coded('WEB_BLOCKED_URL'))
@@ -188,7 +188,7 @@ describe('redirects', () => {
       return Promise.resolve(address.startsWith('https') ? new Response('safe', { headers: { 'content-type': 'text/plain' } }) : new Response(null, { status: 301, headers: { location: 'https://example.com/a' } }))
     }
     const pages = pagesWith({ resolve: () => Promise.resolve(['93.184.215.14']), proxyFor: () => ({ fetch: fetchIt }) })
-    const page = await pages.load({ url: 'http://example.com/a', allowedPrivateHosts: [], maxBytes: 99, maxRedirects: 5, timeoutMs: 9_000, signal: new AbortController().signal })
+    const page = await pages.load({ url: 'http://example.com/a', allowedPrivateHosts: [], maxBytes: 99, maxPdfBytes: 1_000_000, maxRedirects: 5, timeoutMs: 9_000, signal: new AbortController().signal })
     expect([page.text, asked]).toEqual(['safe', ['http://example.com/a', 'https://example.com/a']])
   })
   it('without a target are an answer like any other', async () => {
@@ -206,7 +206,12 @@ describe('what comes back', () => {
     const { load } = await start((_request, response) => response.writeHead(status).end())
     expect(await load('/')).toMatchObject({ statusCode: status, text: '' })
   })
-  it.each(['application/pdf', 'image/png', 'application/octet-stream', 'application/zip', 'video/mp4'])('of the type %s is refused', async (type) => {
+  it('a PDF comes as it is', async () => {
+    const { load } = await start((_request, response) => send(response, '%PDF', { type: 'application/pdf' }))
+    const { pdf, text } = await load('/')
+    expect([Buffer.from(pdf ?? []).toString(), text]).toEqual(['%PDF', ''])
+  })
+  it.each(['image/png', 'application/octet-stream', 'application/zip', 'video/mp4'])('of the type %s is refused', async (type) => {
     const { load } = await start((_request, response) => send(response, '%PDF', { type }))
     await expect(load('/')).rejects.toEqual(coded('WEB_UNSUPPORTED_CONTENT_TYPE', type))
   })
@@ -276,7 +281,7 @@ describe('time', () => {
     const { load } = await start(() => undefined)
     await expect(load('/', { timeoutMs: 100 })).rejects.toEqual(coded('WEB_FETCH_TIMEOUT'))
     const silent = pagesWith({ resolve: () => new Promise(() => undefined) })
-    await expect(silent.load({ url: 'https://example.com', allowedPrivateHosts: [], maxBytes: 1, maxRedirects: 1, timeoutMs: 50, signal: new AbortController().signal })).rejects.toEqual(coded('WEB_FETCH_TIMEOUT'))
+    await expect(silent.load({ url: 'https://example.com', allowedPrivateHosts: [], maxBytes: 1, maxPdfBytes: 1_000_000, maxRedirects: 1, timeoutMs: 50, signal: new AbortController().signal })).rejects.toEqual(coded('WEB_FETCH_TIMEOUT'))
   })
   it('ends at once when the caller stops', async () => {
     const controller = new AbortController()
