@@ -167,16 +167,14 @@ describe('an oversize result', () => {
   beforeAll(async () => {
     rig = await createFileRig({
       alter(world) {
-        const { blobs } = world
-        const through: Capabilities['blobs'] = Object.create(blobs, {
-          putSpill: {
-            value: async (sessionId: string, name: string, text: string) => {
-              spills.push(text)
-              return (put ?? blobs.putSpill.bind(blobs))(sessionId, name, text)
-            },
+        const putSpill = world.blobs.putSpill.bind(world.blobs)
+        const blobs = Object.assign(world.blobs, {
+          putSpill: async (...args: Parameters<typeof putSpill>) => {
+            spills.push(args[2])
+            return await (put ?? putSpill)(...args)
           },
         })
-        return { ...world, blobs: through }
+        return { ...world, blobs }
       },
     })
   })
