@@ -17,7 +17,7 @@ export interface Editor {
   openDiffs(diffs: { readonly title: string; readonly files: readonly { readonly path: string; readonly before: VirtualText | null; readonly after?: VirtualText }[] }): Promise<void>
   /** The editor's own view of searches, with this one begun. */
   openSearch(query: EditorQuery): Promise<void>
-  /** A read-only editor for long output. */
+  /** A read-only editor for long output; a page in Markdown is shown as it is read, where the editor can. */
   openText(text: VirtualText): Promise<void>
   /** The editor's own viewer for the kind of file that `name` says, such as an image. */
   openBytes(file: { readonly name: string; readonly bytes: Uint8Array }): Promise<void>

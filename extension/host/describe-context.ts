@@ -8,7 +8,7 @@ export function contextTitle(source: UserSource, l10n: Localization): string {
   if (source.kind === 'agent-instructions') return instructionsTitle(source.files, l10n)
   if (source.kind === 'session-reference') return l10n.t('Told the model about the session “{title}”', { title: source.title })
   if (source.kind === 'skill-invocation') return l10n.t('Skill {name}', { name: source.name })
-  if (source.kind === 'skill-catalog') return source.count === 0 ? l10n.t('Told the model that there are no skills any more') : l10n.t('Told the model about {count} skills', { count: source.count })
+  if (source.kind === 'skill-catalog') return skillsTitle(source.count, l10n)
   if (source.kind !== 'plugin') return l10n.t('Context: {kind}', { kind: source.kind })
   switch (source.form) {
     case 'notice':
@@ -28,6 +28,11 @@ export function contextTitle(source: UserSource, l10n: Localization): string {
     default:
       return l10n.t('Context: {kind}', { kind: source.plugin })
   }
+}
+
+function skillsTitle(count: number, l10n: Localization): string {
+  if (count === 0) return l10n.t('Told the model that there are no skills any more')
+  return count === 1 ? l10n.t('Told the model about 1 skill') : l10n.t('Told the model about {count} skills', { count })
 }
 
 /** The words of a message, joined; without what goes along with them. */

@@ -16,17 +16,20 @@ export function createHookReview({ hooks, editor, l10n }: Parts) {
     /** Show every command and ask once for those that wait. True when they may run now. */
     async review(cwd: string): Promise<boolean> {
       const report = await hooks.report(cwd)
-      await editor.openText({ name: keptNames.hooks(l10n.t('Hooks')), text: hookDocument(report, l10n), language: 'markdown' })
+      const show = (shown: HookReport) => editor.openText({ name: keptNames.hooks(l10n.t('Hooks')), text: hookDocument(shown, l10n), language: 'markdown' })
+      await show(report)
       const waiting = report.files.filter(({ state }) => state === 'waits')
       if (waiting.length === 0) return false
       const count = waiting.reduce((sum, file) => sum + file.hooks.length, 0)
       const isSure = await editor.confirm({
-        text: count === 1 ? l10n.t('Let this command run at moments of a session?') : l10n.t('Let {count} commands run at moments of a session?', { count }),
-        detail: waiting.flatMap(({ path, hooks: all }) => [path, ...all.map(({ point, command }) => `    ${point}: ${command}`)]).join('\n'),
-        yes: l10n.t('Let Them Run'),
+        text: count === 1 ? l10n.t('Let this command run by itself during sessions?') : l10n.t('Let these {count} commands run by themselves during sessions?', { count }),
+        detail: waiting.flatMap(({ path, hooks: all }) => [path, ...all.map(({ point, matcher, command }) => `    ${point}${matcher === '' ? '' : ` (${matcher})`}: ${command}`)]).join('\n'),
+        yes: count === 1 ? l10n.t('Let It Run') : l10n.t('Let Them Run'),
       })
-      if (isSure) await hooks.allow(waiting)
-      return isSure
+      if (!isSure) return false
+      await hooks.allow(waiting)
+      await show(await hooks.report(cwd))
+      return true
     },
 
     /** The same page without a question. */

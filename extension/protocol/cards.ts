@@ -29,6 +29,8 @@ export type ToolCallView =
   | {
       readonly card: 'generic'
       readonly title: string
+      /** The same in the past, said once it went well: "Stopped bash-1". Absent: `title`. */
+      readonly doneTitle?: string
       readonly kind?: CardKind
       /**
        * What it acts on, bare: a path, a pattern, an address. With it and `kind` the view words the line itself, in the right

@@ -36,10 +36,10 @@ export function BodyText({ text, onShowAll, label }: { readonly text: string; re
   )
 }
 
-/** A part of a card with a small heading. */
-export const BodyPart = ({ title, children }: { readonly title: string; readonly children: ComponentChildren }) => (
+/** A part of a card with a small heading; null for one that stands alone. */
+export const BodyPart = ({ title, children }: { readonly title: string | null; readonly children: ComponentChildren }) => (
   <div class="body-part">
-    <div class="body-title">{title}</div>
+    {title !== null && <div class="body-title">{title}</div>}
     {children}
   </div>
 )

@@ -6,19 +6,29 @@ import { t } from '../l10n.ts'
 import { BodyPart, BodyText } from './body-text.tsx'
 import { ImageCard } from './image-card.tsx'
 
-/** Any call that has no card of its own: what it was given and what it gave. */
+/**
+ * Any call that has no card of its own: what it was given and what it gave.
+ *
+ * What the row says already is left out: arguments that the line words, the reason of a failure, pictures, the line's own file.
+ */
 export function GenericCard({ row, content }: { readonly row: ToolRow; readonly content: readonly CardContent[] }) {
   const { actions } = useApp()
   const call = row.call?.card === 'generic' ? row.call : null
   const input = call?.rawInput ?? row.rawArguments
-  const isEmpty = input === null || (typeof input === 'object' && Object.keys(input).length === 0)
-  const output = content.length === 0 ? (row.output ?? row.progress) : ''
+  const hasFailed = row.state === 'failed' || row.state === 'denied'
+  const isWorded = call !== null && !hasFailed && (call.rawInput === undefined || content.length > 0)
+  const isEmpty = isWorded || input === null || (typeof input === 'object' && Object.keys(input).length === 0)
+  const isReason = (text: string) => hasFailed && row.error !== null && text === `Error: ${row.error}`
+  const shown = content.filter((part) => part.type === 'text' && !isReason(part.text))
+  const text = content.length === 0 ? (row.output ?? row.progress) : ''
+  const output = isReason(text) ? '' : text
+  const locations = call?.locations?.filter(({ path }) => path !== call.subject) ?? []
   const showAll = row.endedAt === null ? undefined : () => actions.openOutput(row.callId)
   return (
     <>
-      {(call?.locations?.length ?? 0) > 0 && (
+      {locations.length > 0 && (
         <div class="locations">
-          {call?.locations?.map((location) => (
+          {locations.map((location) => (
             <FileLink key={`${location.path}:${location.line}`} location={location} text={location.line === undefined ? location.path : `${location.path}:${location.line}`} onOpen={actions.openLocation} />
           ))}
         </div>
@@ -28,9 +38,9 @@ export function GenericCard({ row, content }: { readonly row: ToolRow; readonly 
           <BodyText text={typeof input === 'string' ? input : JSON.stringify(input, null, 2)} label={t('Arguments')} onShowAll={showAll} />
         </BodyPart>
       )}
-      {(content.length > 0 || output !== '') && (
-        <BodyPart title={row.endedAt === null ? t('So far') : t('Result')}>
-          <CardContents content={content} onShowAll={showAll} />
+      {(shown.length > 0 || output !== '') && (
+        <BodyPart title={row.endedAt === null ? t('So far') : isEmpty ? null : t('Result')}>
+          <CardContents content={shown} onShowAll={showAll} />
           {output !== '' && <BodyText text={output} label={t('Result')} onShowAll={showAll} />}
         </BodyPart>
       )}

@@ -36,8 +36,9 @@ export function toolNature(row: ToolRow): 'read' | 'search' | 'list' | 'edit' | 
   if (result?.card === 'diff' || call?.card === 'diff') return 'edit'
   if (result?.card === 'terminal' || call?.card === 'terminal') return 'run'
   if (call?.card !== 'generic') return 'other'
-  if (call.kind === 'read' || call.kind === 'search') return call.kind
-  return 'other'
+  // What names no file reads something else, such as the output of a job.
+  if (call.kind === 'read' && call.subject === undefined) return 'other'
+  return call.kind === 'read' || call.kind === 'search' ? call.kind : 'other'
 }
 
 function toolClass(row: ToolRow): FoldClass {

@@ -107,7 +107,7 @@ const kindSentences = {
 
 function genericLine(call: Extract<ToolCallView, { card: 'generic' }>, isOver: boolean): ToolLine {
   const { icon, running, over } = kindSentences[call.kind ?? 'other']
-  if (call.subject === undefined) return { icon, sentence: '{0}', parts: [words(call.title)], outcome: [] }
+  if (call.subject === undefined) return { icon, sentence: '{0}', parts: [words((isOver ? call.doneTitle : undefined) ?? call.title)], outcome: [] }
   return { icon, sentence: isOver ? over : running, parts: [subjectPart(call, call.subject)], outcome: [] }
 }
 
@@ -177,7 +177,18 @@ function readSentence({ path, lines, totalLines }: Extract<ToolResultView, { car
   const [first, last] = [lines[0]?.number, lines.at(-1)?.number]
   if (first === undefined || last === undefined) return { sentence: 'Read {0}', parts: [file(path)] }
   if (first <= 1 && last >= totalLines) return { sentence: 'Read {0}', parts: [file(path)] }
-  return { sentence: 'Read {0} {1}', parts: [file(path, first), words(first === last ? `${first}` : `${first}–${last}`)] }
+  return { sentence: 'Read {0} {1}', parts: [file(path, first), words(lineRuns(lines).join(', '))] }
+}
+
+/** The lines as ranges without gaps: "1–4", "120". */
+function lineRuns(lines: readonly { readonly number: number }[]): readonly string[] {
+  const runs: { first: number; last: number }[] = []
+  for (const { number } of lines) {
+    const run = runs.at(-1)
+    if (run !== undefined && number === run.last + 1) run.last = number
+    else runs.push({ first: number, last: number })
+  }
+  return runs.map(({ first, last }) => (first === last ? `${first}` : `${first}–${last}`))
 }
 
 function searchLine(result: Extract<ToolResultView, { card: 'search' }>, call: ToolCallView | null): ToolLine {
@@ -193,14 +204,17 @@ function searchLine(result: Extract<ToolResultView, { card: 'search' }>, call: T
     tone: 'quiet',
   }
   const subject = call?.card === 'generic' ? call.subject : undefined
-  if (subject === undefined) return { icon: 'search', sentence: '{0}', parts: [words(call?.title ?? t('Searched'))], outcome: [outcome] }
+  if (subject === undefined) return { icon: 'search', sentence: '{0}', parts: [words((call?.card === 'generic' ? call.doneTitle : undefined) ?? call?.title ?? t('Searched'))], outcome: [outcome] }
   return { icon: 'search', sentence: result.shape === 'paths' ? 'Looked for files {0}' : 'Searched for {0}', parts: [code(subject)], outcome: [outcome] }
 }
+
+/** Says nothing that the line does not. */
+const isPlainSuccess = (statusCode: number): boolean => statusCode === 200
 
 function webLine(result: Extract<ToolResultView, { card: 'web' }>, call: ToolCallView | null): ToolLine {
   if (result.kind === 'fetch') {
     const outcome: readonly Outcome[] = [
-      { text: t('status {0}', result.statusCode), tone: result.statusCode >= 400 ? 'bad' : 'quiet' },
+      ...(isPlainSuccess(result.statusCode) ? [] : [{ text: t('status {0}', result.statusCode), tone: result.statusCode >= 400 ? 'bad' : 'quiet' } as const]),
       ...(result.truncated ? [{ text: t('cut'), tone: 'quiet' } as const] : []),
     ]
     return { icon: 'globe', sentence: 'Fetched {0}', parts: [words(hostOf(result.url))], outcome }

@@ -87,6 +87,10 @@ export class VscodeEditor implements Editor {
   }
 
   async openText(text: VirtualText): Promise<void> {
+    if (text.language === 'markdown' && vscode.extensions.getExtension('vscode.markdown-language-features') !== undefined) {
+      await vscode.commands.executeCommand('vscode.openWith', this.#keep(text), 'vscode.markdown.preview.editor', { preview: true })
+      return
+    }
     const document = await vscode.workspace.openTextDocument(this.#keep(text))
     if (text.language !== undefined) await vscode.languages.setTextDocumentLanguage(document, text.language)
     await vscode.window.showTextDocument(document, { preview: true })
@@ -148,7 +152,9 @@ export class VscodeEditor implements Editor {
       list.matchOnDescription = true
       list.matchOnDetail = true
       list.items = items.map(pickItem)
-      list.activeItems = list.items.filter(({ id }) => items.some((item) => item.id === id && item.isCurrent === true))
+      // An empty list of active rows would take the mark off the first one, and Enter would choose nothing.
+      const current = list.items.filter(({ id }) => items.some((item) => item.id === id && item.isCurrent === true))
+      if (current.length > 0) list.activeItems = current
       return await new Promise((resolve) => {
         list.onDidAccept(() => resolve(list.selectedItems[0]?.id ?? null))
         list.onDidHide(() => resolve(null))

@@ -29,5 +29,5 @@ export const createJobKill = (jobs: Pick<Jobs, 'kill'>): ToolDefinition =>
       const { outcome, job } = jobs.kill(exec.agent, job_id, reason)
       return { outcome, job: jobValue(job) }
     },
-    presentCall: ({ job_id }) => ({ card: 'generic', title: `Stop ${job_id}`, kind: 'execute' }),
+    presentCall: ({ job_id }) => ({ card: 'generic', title: `Stop ${job_id}`, doneTitle: `Stopped ${job_id}`, kind: 'execute' }),
   })

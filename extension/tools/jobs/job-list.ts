@@ -32,5 +32,5 @@ export const createJobList = (jobs: Pick<Jobs, 'list' | 'maxLive' | 'maxConsecut
       { of: 'one label', max: MAX_LABEL_CHARS, unit: 'characters' },
     ],
     execute: (_args, exec) => jobs.list(exec.agent).map(jobValue),
-    presentCall: () => ({ card: 'generic', title: 'List background jobs', kind: 'read' }),
+    presentCall: () => ({ card: 'generic', title: 'List background jobs', doneTitle: 'Listed background jobs', kind: 'read' }),
   })

@@ -49,7 +49,11 @@ export const createJobOutput = (jobs: Pick<Jobs, 'output' | 'sendInput'>): ToolD
     },
     presentCall: ({ job_id, wait, input }) => ({
       card: 'generic',
-      title: input !== undefined ? `Type to ${job_id}: ${clipped(input, 60)}` : wait === true ? `Wait for ${job_id}` : `Read output of ${job_id}`,
+      ...(input !== undefined
+        ? { title: `Type to ${job_id}: ${clipped(input, 60)}`, doneTitle: `Typed to ${job_id}: ${clipped(input, 60)}` }
+        : wait === true
+          ? { title: `Wait for ${job_id}`, doneTitle: `Waited for ${job_id}` }
+          : { title: `Read output of ${job_id}` }),
       kind: input === undefined ? 'read' : 'execute',
     }),
   })

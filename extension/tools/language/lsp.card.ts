@@ -17,29 +17,44 @@ export interface LspArgs {
   readonly title?: string
 }
 
-const verbs: ReadonlyMap<string, string> = new Map([
-  ['goToDefinition', 'Go to definition'],
-  ['findReferences', 'Find references'],
-  ['goToImplementation', 'Find implementations'],
-  ['goToTypeDefinition', 'Go to type definition'],
-  ['hover', 'Hover'],
-  ['documentSymbols', 'List symbols'],
-  ['workspaceSymbols', 'Find symbols'],
-  ['incomingCalls', 'Find callers'],
-  ['outgoingCalls', 'Find calls'],
-  ['supertypes', 'Find supertypes'],
-  ['subtypes', 'Find subtypes'],
-  ['diagnostics', 'Look at problems'],
-  ['codeActions', 'List code actions'],
+/** What is asked about a place, and the word before the name that stands there. */
+const askedFor: ReadonlyMap<string, readonly [what: string, word: string]> = new Map([
+  ['goToDefinition', ['the definition', 'of']],
+  ['findReferences', ['references', 'to']],
+  ['goToImplementation', ['implementations', 'of']],
+  ['goToTypeDefinition', ['the type', 'of']],
+  ['incomingCalls', ['callers', 'of']],
+  ['outgoingCalls', ['calls', 'from']],
+  ['supertypes', ['supertypes', 'of']],
+  ['subtypes', ['subtypes', 'of']],
 ])
 
 export function presentCall({ operation, file_path, line, symbol, query, new_name, title: action }: LspArgs): ToolCallView {
   const locations = [{ path: file_path, line }]
   if (operation === 'rename') return { card: 'generic', title: `Rename ${symbol ?? `what stands at ${file_path}:${line}`} to ${new_name ?? ''}`, kind: 'edit', locations }
   if (operation === 'applyCodeAction') return { card: 'generic', title: `${action ?? 'Apply a code action'} in ${file_path}`, kind: 'edit', locations }
-  const what = operation === 'workspaceSymbols' ? (query ?? symbol ?? '') : symbol === undefined ? '' : symbol
-  const title = [verbs.get(operation) ?? operation, what, operation === 'workspaceSymbols' ? '' : `in ${file_path}`].filter((part) => part !== '').join(' ')
-  return { card: 'generic', title, kind: 'search', locations }
+  const [now, past, what] = questionWords({ operation, file_path, symbol: symbol ?? '', query })
+  return { card: 'generic', title: `${now} ${what}`, doneTitle: `${past} ${what}`, kind: 'search', locations }
+}
+
+/** The verb of a question now and in the past, and what it is about. */
+function questionWords({ operation, file_path, symbol, query }: { readonly operation: string; readonly file_path: string; readonly symbol: string; readonly query: string | undefined }): readonly [now: string, past: string, what: string] {
+  const [asked, word] = askedFor.get(operation) ?? []
+  if (asked !== undefined) return ['Look for', 'Looked for', symbol === '' ? `${asked} in ${file_path}` : `${asked} ${word} ${symbol} in ${file_path}`]
+  switch (operation) {
+    case 'hover':
+      return ['Look up', 'Looked up', symbol === '' ? `a place in ${file_path}` : `${symbol} in ${file_path}`]
+    case 'documentSymbols':
+      return ['List', 'Listed', `symbols in ${file_path}`]
+    case 'workspaceSymbols':
+      return ['Look for', 'Looked for', `symbols like ${query ?? symbol}`]
+    case 'diagnostics':
+      return ['Look at', 'Looked at', `problems in ${file_path}`]
+    case 'codeActions':
+      return ['List', 'Listed', `code actions in ${file_path}`]
+    default:
+      return ['Ask for', 'Asked for', `${operation} in ${file_path}`]
+  }
 }
 
 export function presentResult(_args: LspArgs, { isError, content, meta }: PresentedResult): ToolResultView | undefined {

@@ -20,7 +20,7 @@ export const createTerminalClose = (terminals: Pick<Terminals, 'close'>): ToolDe
     execute: async ({ sessionId }, exec) => ({ sessionId, outcome: await terminals.close(exec.agent, sessionId) }),
     limits: [resultLimit],
     finalizeContent: boundResult,
-    presentCall: ({ sessionId }) => ({ card: 'generic', title: `Close terminal ${sessionId}`, kind: 'delete' }),
+    presentCall: ({ sessionId }) => ({ card: 'generic', title: `Close terminal ${sessionId}`, doneTitle: `Closed terminal ${sessionId}`, kind: 'delete' }),
   })
 
 const words = {

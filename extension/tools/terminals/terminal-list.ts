@@ -17,7 +17,7 @@ export const createTerminalList = (terminals: Pick<Terminals, 'list' | 'adoptabl
     execute: (_args, exec) => [...terminals.list(exec.agent), ...terminals.adoptable().map(toRow)],
     limits: [resultLimit],
     finalizeContent: boundResult,
-    presentCall: () => ({ card: 'generic', title: 'List terminals', kind: 'read' }),
+    presentCall: () => ({ card: 'generic', title: 'List terminals', doneTitle: 'Listed terminals', kind: 'read' }),
   })
 
 const toRow = ({ id, name, type, folder }: AdoptableTerminal) => ({ sessionId: id, name, type, pid: 0, status: { kind: 'running' as const }, adoptable: true as const, ...(folder !== undefined && { cwd: folder }) })

@@ -44,5 +44,9 @@ export const createTerminalOpen = ({ terminals, files, offersAdoption }: { reado
     },
     limits: [resultLimit, { of: 'terminals of a session', max: terminals.maxTerminals, unit: 'items' }, { of: 'name', max: MAX_NAME_CHARS, unit: 'characters' }],
     finalizeContent: boundResult,
-    presentCall: ({ type, name, adopt }) => ({ card: 'generic', title: adopt !== undefined ? `Ask for your terminal ${name ?? adopt}` : name === undefined ? `Open a ${type} terminal` : `Open a ${type} terminal: ${name}`, kind: 'execute' }),
+    presentCall: ({ type, name, adopt }) => {
+      const title = adopt !== undefined ? `Ask for your terminal ${name ?? adopt}` : name === undefined ? `Open a ${type} terminal` : `Open a ${type} terminal: ${name}`
+      const doneTitle = adopt !== undefined ? `Got your terminal ${name ?? adopt}` : title.replace('Open', 'Opened')
+      return { card: 'generic', title, doneTitle, kind: 'execute' }
+    },
   }))

@@ -49,7 +49,11 @@ export const createTerminalRead = (terminals: Pick<Terminals, 'read' | 'screen'>
     },
     limits: [resultLimit, { of: 'what is kept above the screen', max: SCROLLBACK_LINES, unit: 'lines' }],
     finalizeContent: boundResult,
-    presentCall: ({ sessionId, mode }) => ({ card: 'generic', title: mode === 'screen' ? `Look at the screen of ${sessionId}` : `Read terminal ${sessionId}`, kind: 'read' }),
+    presentCall: ({ sessionId, mode }) => ({
+      card: 'generic',
+      ...(mode === 'screen' ? { title: `Look at the screen of ${sessionId}`, doneTitle: `Looked at the screen of ${sessionId}` } : { title: `Read terminal ${sessionId}` }),
+      kind: 'read',
+    }),
   })
 
 type ReadValue =

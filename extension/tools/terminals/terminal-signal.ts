@@ -21,5 +21,5 @@ export const createTerminalSignal = (terminals: Pick<Terminals, 'signal'>): Tool
     execute: async ({ sessionId, signal }, exec) => ({ delivered: true as const, targetPgid: await terminals.signal(exec.agent, sessionId, signal) }),
     limits: [resultLimit],
     finalizeContent: boundResult,
-    presentCall: ({ sessionId, signal }) => ({ card: 'generic', title: `Send ${signal} to ${sessionId}`, kind: 'execute' }),
+    presentCall: ({ sessionId, signal }) => ({ card: 'generic', title: `Send ${signal} to ${sessionId}`, doneTitle: `Sent ${signal} to ${sessionId}`, kind: 'execute' }),
   })

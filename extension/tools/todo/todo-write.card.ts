@@ -16,5 +16,11 @@ export const presentCall = ({ todos }: TodoWriteArgs): ToolCallView => ({
 export const presentResult = ({ todos }: TodoWriteArgs, { isError }: PresentedResult): ToolResultView | undefined => {
   if (isError) return undefined
   const done = todos.filter(({ status }) => status === 'completed').length
-  return { card: 'generic', title: `Updated the task list, ${done} of ${todos.length} done` }
+  const list = todos.map(({ content, status }) => `${marks.get(status) ?? '○'} ${content}`).join('\n')
+  return { card: 'generic', title: `Updated the task list, ${done} of ${todos.length} done`, content: list === '' ? [] : [{ type: 'text', text: list }] }
 }
+
+const marks: ReadonlyMap<string, string> = new Map([
+  ['completed', '✓'],
+  ['in_progress', '●'],
+])

@@ -331,13 +331,13 @@ describe.skipIf(cannotRun)('the terminal tools', () => {
   describe('its cards', () => {
     const call = (name: string, args: object) => application.ctx.tools.get(`terminal_${name}`)?.presentCall?.(args as never)
     it.each([
-      ['list', {}, { card: 'generic', title: 'List terminals', kind: 'read' }],
-      ['open', { type: 'bash' }, { card: 'generic', title: 'Open a bash terminal', kind: 'execute' }],
-      ['open', { type: 'bash', name: 'dev' }, { card: 'generic', title: 'Open a bash terminal: dev', kind: 'execute' }],
+      ['list', {}, { card: 'generic', title: 'List terminals', doneTitle: 'Listed terminals', kind: 'read' }],
+      ['open', { type: 'bash' }, { card: 'generic', title: 'Open a bash terminal', doneTitle: 'Opened a bash terminal', kind: 'execute' }],
+      ['open', { type: 'bash', name: 'dev' }, { card: 'generic', title: 'Open a bash terminal: dev', doneTitle: 'Opened a bash terminal: dev', kind: 'execute' }],
       ['read', { sessionId: 'pty-1' }, { card: 'generic', title: 'Read terminal pty-1', kind: 'read' }],
-      ['read', { sessionId: 'pty-1', mode: 'screen' }, { card: 'generic', title: 'Look at the screen of pty-1', kind: 'read' }],
-      ['signal', { sessionId: 'pty-1', signal: 'SIGINT' }, { card: 'generic', title: 'Send SIGINT to pty-1', kind: 'execute' }],
-      ['close', { sessionId: 'pty-1' }, { card: 'generic', title: 'Close terminal pty-1', kind: 'delete' }],
+      ['read', { sessionId: 'pty-1', mode: 'screen' }, { card: 'generic', title: 'Look at the screen of pty-1', doneTitle: 'Looked at the screen of pty-1', kind: 'read' }],
+      ['signal', { sessionId: 'pty-1', signal: 'SIGINT' }, { card: 'generic', title: 'Send SIGINT to pty-1', doneTitle: 'Sent SIGINT to pty-1', kind: 'execute' }],
+      ['close', { sessionId: 'pty-1' }, { card: 'generic', title: 'Close terminal pty-1', doneTitle: 'Closed terminal pty-1', kind: 'delete' }],
       ['send', { sessionId: 'pty-1', text: 'ls' }, { card: 'terminal', title: 'ls', description: 'pty-1', typed: 'text' }],
       ['send', { sessionId: 'pty-1', text: '' }, { card: 'terminal', title: 'Press Enter', description: 'pty-1', typed: 'enter' }],
       ['send', { sessionId: 'pty-1', text: '', submit: false }, { card: 'terminal', title: 'Wait for output', description: 'pty-1', typed: 'nothing' }],

@@ -219,7 +219,7 @@ describe('its cards', () => {
     const { ctx, agent } = await start(symbols)
     const tool = ctx.tools.get('lsp', agent.scope)
     const args = { operation: 'findReferences', file_path: 'a.ts', line: 3, character: 1, symbol: 'one' }
-    expect(tool?.presentCall?.(args)).toEqual({ card: 'generic', title: 'Find references one in a.ts', kind: 'search', locations: [{ path: 'a.ts', line: 3 }] })
+    expect(tool?.presentCall?.(args)).toEqual({ card: 'generic', title: 'Look for references to one in a.ts', doneTitle: 'Looked for references to one in a.ts', kind: 'search', locations: [{ path: 'a.ts', line: 3 }] })
     const meta = { files: [{ path: 'a.ts', matches: [{ lineNumber: 3, line: 'one' }] }], total: 1, truncated: false }
     expect(tool?.presentResult?.(args, { content: [], isError: false, meta })).toEqual({ card: 'search', shape: 'matches', ...meta })
     expect(tool?.presentResult?.(args, { content: [{ type: 'text', text: 'Error: no' }], isError: true })).toEqual({ card: 'generic', content: [{ type: 'text', text: 'Error: no' }] })

@@ -17,6 +17,7 @@ it.each<[string, readonly ToldFile[], string]>([
 
 it.each<[string, UserSource, string]>([
   ['a skill that was called', { kind: 'skill-invocation', name: 'review', provider: 'user' }, 'Skill review'],
+  ['a list of one skill', { kind: 'skill-catalog', digest: 'd', count: 1, omittedCount: 0 }, 'Told the model about 1 skill'],
   ['the list of skills', { kind: 'skill-catalog', digest: 'd', count: 3, omittedCount: 0 }, 'Told the model about 3 skills'],
   ['an empty list of skills', { kind: 'skill-catalog', digest: 'd', count: 0, omittedCount: 0 }, 'Told the model that there are no skills any more'],
 ])('the row of %s', (_name, source, title) => expect(contextTitle(source, { t: fillIn })).toBe(title))

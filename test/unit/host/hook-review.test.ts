@@ -29,7 +29,7 @@ describe('a review of hooks', () => {
     const { review, allowed, editor } = setUp({ files: [one], skipped: [] }, answer)
     expect([await review.review('/w'), allowed]).toEqual([outcome, digests])
     const question = editor.shown.find(({ kind }) => kind === 'confirm')?.value
-    expect(question).toEqual(one.state === 'runs' ? undefined : expect.objectContaining({ text: 'Let this command run at moments of a session?', detail: expect.stringContaining('PreToolUse: npm run lint') as string }))
+    expect(question).toEqual(one.state === 'runs' ? undefined : expect.objectContaining({ text: 'Let this command run by itself during sessions?', detail: expect.stringContaining('PreToolUse (Bash|Edit): npm run lint') as string }))
   })
 })
 

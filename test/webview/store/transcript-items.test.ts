@@ -50,13 +50,14 @@ describe('an ended turn', () => {
 
 describe('the fold class', () => {
   const read = { card: 'read', path: 'a', offset: 1, lines: [], totalLines: 0 } as const
-  const readCall = { card: 'generic', title: 'Read a', kind: 'read' } as const
+  const readCall = { card: 'generic', title: 'Read a', kind: 'read', subject: 'a' } as const
   const check = (row: Parameters<typeof foldClassOf>[0], wanted: string) => expect(foldClassOf(row)).toBe(wanted)
 
   it('of a read', () => check(toolRow('a', readCall, read), 'explore'))
   it('of a read that runs', () => check(toolRow('a', readCall, null), 'explore'))
   it('of a read that failed', () => check(toolRow('a', readCall, null, { state: 'failed' }), 'keep'))
   it('of a read that gave a picture', () => check(toolRow('a', readCall, { ...read, content: [{ type: 'image', attachmentId: 'i', mediaType: 'image/png' }] }), 'keep'))
+  it('of what reads no file', () => check(toolRow('a', { card: 'generic', title: 'List background jobs', kind: 'read' }, null, { state: 'ok' }), 'step'))
   it('of a search', () => check(toolRow('a', null, { card: 'search', shape: 'paths', paths: [], total: 0, truncated: false }), 'explore'))
   it('of an edit', () => check(toolRow('a', { card: 'diff', title: 'Edit', diffs: [] }, { card: 'diff', diffs: [] }), 'keep'))
   it('of a command', () => check(toolRow('a', { card: 'terminal', title: 'ls' }, { card: 'terminal' }), 'keep'))

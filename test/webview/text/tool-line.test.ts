@@ -16,6 +16,7 @@ describe('a read', () => {
   it('runs in the present', () => check(readCall, null, 'Reading date.ts'))
   it('names the lines of a part', () => check(readCall, readResult(1, 80, 212), 'Read date.ts 1–80'))
   it('names no lines of a whole file', () => check(readCall, readResult(1, 80, 80), 'Read date.ts'))
+  it('names the lines of several parts', () => check(readCall, { ...readResult(1, 4, 300), lines: [...lines(1, 4), ...lines(120, 120)] } as ToolResultView, 'Read date.ts 1–4, 120'))
   it('of nothing', () => check(readCall, { ...readResult(1, 1, 0), lines: [] } as ToolResultView, 'Read date.ts'))
   it('that failed is not told as done', () => check(readCall, null, 'Reading date.ts, failed', { state: 'failed', endedAt: 0 }))
   it('that failed with a result keeps its file', () => check(readCall, { card: 'generic', title: 'Read src/date.ts' }, 'Reading date.ts, failed', { state: 'failed', endedAt: 0 }))
@@ -70,8 +71,16 @@ describe('a search', () => {
 describe('anything else', () => {
   it('without a card has its name', () => check(null, null, 'Using some_tool'))
   it('has its title', () => check({ card: 'generic', title: 'Update the task list' }, { card: 'generic' }, 'Update the task list'))
+  it('is told in the past once it went well', () => {
+    const stop: ToolCallView = { card: 'generic', title: 'Stop bash-1', doneTitle: 'Stopped bash-1', kind: 'execute' }
+    check(stop, null, 'Stop bash-1', { state: 'running' })
+    check(stop, null, 'Stopped bash-1', { state: 'ok', endedAt: 0 })
+    check(stop, null, 'Stop bash-1, failed', { state: 'failed', endedAt: 0 })
+    check({ card: 'generic', title: 'Look for x', doneTitle: 'Looked for x', kind: 'search' }, { card: 'search', shape: 'matches', files: [], total: 0, truncated: false }, 'Looked for x, nothing found', { state: 'ok', endedAt: 0 })
+  })
   it('takes the title of its result', () => check({ card: 'generic', title: 'Ask' }, { card: 'generic', title: 'Question not answered' }, 'Question not answered'))
   it('names the host of a page', () => check(null, { card: 'web', kind: 'fetch', url: 'https://a.example.org/x', statusCode: 404, truncated: false }, 'Fetched a.example.org, status 404'))
+  it('of a page that was there says no status', () => check(null, { card: 'web', kind: 'fetch', url: 'https://a.example.org/x', statusCode: 200, truncated: false }, 'Fetched a.example.org'))
   it('shows one answer', () => check(null, { card: 'question', items: [{ question: 'Which?', options: ['A'], selected: ['A'] }] }, 'Asked you Which?, A'))
   it('counts several answers', () =>
     check(null, { card: 'question', items: [{ question: '1', options: [], selected: [], custom: 'x' }, { question: '2', options: [], selected: [] }] }, 'Asked you 2 questions, answered 1 of 2'))

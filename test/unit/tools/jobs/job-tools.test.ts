@@ -124,10 +124,10 @@ describe('job_kill', () => {
 
 describe('the cards', () => {
   const cards: readonly [string, unknown, unknown][] = [
-    ['job_list', {}, { card: 'generic', title: 'List background jobs', kind: 'read' }],
+    ['job_list', {}, { card: 'generic', title: 'List background jobs', doneTitle: 'Listed background jobs', kind: 'read' }],
     ['job_output', { job_id: 'bash-1' }, { card: 'generic', title: 'Read output of bash-1', kind: 'read' }],
-    ['job_output', { job_id: 'bash-1', wait: true }, { card: 'generic', title: 'Wait for bash-1', kind: 'read' }],
-    ['job_kill', { job_id: 'bash-1' }, { card: 'generic', title: 'Stop bash-1', kind: 'execute' }],
+    ['job_output', { job_id: 'bash-1', wait: true }, { card: 'generic', title: 'Wait for bash-1', doneTitle: 'Waited for bash-1', kind: 'read' }],
+    ['job_kill', { job_id: 'bash-1' }, { card: 'generic', title: 'Stop bash-1', doneTitle: 'Stopped bash-1', kind: 'execute' }],
     ['job_kill', { job_id: 1 }, undefined],
   ]
   it.each(cards)('%s of %j', async (name, args, view) => expect((await bench()).ctx.tools.get(name)?.presentCall?.(args as never)).toEqual(view))

@@ -60,7 +60,7 @@ describe('the card of todo_write', () => {
     const present = (await bench()).ctx.tools.get('todo_write')?.presentResult
     const args = { todos: [{ content: 'a', status: 'completed' }, { content: 'b', status: 'pending' }] }
     expect([present?.(args, { content: [], isError: false }), present?.(args, { content: [], isError: true }), present?.({ todos: 1 }, { content: [], isError: false })]).toEqual([
-      { card: 'generic', title: 'Updated the task list, 1 of 2 done' }, undefined, undefined,
+      { card: 'generic', title: 'Updated the task list, 1 of 2 done', content: [{ type: 'text', text: '✓ a\n○ b' }] }, undefined, undefined,
     ])
   })
 
