@@ -94,6 +94,8 @@ export class Review {
     if (session === null) return
     const plan = await this.#chat.services.reviews.plan(session, { kind: 'since', turn })
     const all = [...new Set([...plan.paths, ...plan.conflicts])]
+    // Nothing would be restored: say why, rather than ask for it.
+    if (plan.paths.length === 0 && (all.length > 0 || plan.problems.length > 0)) return this.#report(plan, { kind: 'since', turn })
     if (all.length === 0) return this.#chat.notice('review', 'info', t('Nothing that was changed since this message is left to take back.'))
     const detail = [
       ...all.slice(0, MAX_NAMED).map((path) => (plan.conflicts.includes(path) ? t('{file} (you changed the same lines since; those stay)', { file: this.#short(path) }) : this.#short(path))),

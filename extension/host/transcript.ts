@@ -19,7 +19,7 @@ import type {
   UsageView,
 } from '../protocol/view-state.ts'
 import { MAX_REVIEWED_BYTES } from '../features/checkpoints/images.ts'
-import { MAX_KEPT_BYTES, MAX_KEPT_FILE_BYTES, MAX_KEPT_FILES } from '../features/checkpoints/shell-changes.ts'
+import { MAX_FOUND_FILES, MAX_KEPT_BYTES, MAX_KEPT_FILE_BYTES, MAX_KEPT_FILES } from '../features/checkpoints/shell-changes.ts'
 import { ChangedFiles } from './changed-files.ts'
 import { CompactionRows } from './compaction-rows.ts'
 import { cutMiddle } from './clamp-view.ts'
@@ -746,7 +746,7 @@ interface Call {
 
 /** What cannot be taken back, and why. */
 function limitedWords({ reason, files = 0 }: SessionEvent<'review/limited'>['data'], { t }: Localization): string {
-  const values = { count: files, mega: MAX_KEPT_FILE_BYTES / 1_048_576, all: MAX_KEPT_BYTES / 1_048_576, max: MAX_KEPT_FILES, review: MAX_REVIEWED_BYTES / 1_048_576 }
+  const values = { count: files, mega: MAX_KEPT_FILE_BYTES / 1_048_576, all: MAX_KEPT_BYTES / 1_048_576, max: MAX_KEPT_FILES, review: MAX_REVIEWED_BYTES / 1_048_576, found: MAX_FOUND_FILES }
   switch (reason) {
     case 'too-large-to-keep':
       return files === 1
@@ -758,6 +758,12 @@ function limitedWords({ reason, files = 0 }: SessionEvent<'review/limited'>['dat
         : t('{count} files that this changed are too large to be reviewed or taken back here: at most {review} MB.', values)
     case 'too-many-to-keep':
       return t('{count} files could not be kept before this command and cannot be taken back: at most {max} are kept.', values)
+    case 'too-many-found':
+      return files === 0
+        ? t('This command changed more files than are put up for review. The others cannot be taken back here.')
+        : t('This command changed more than {found} files. {count} of them are not put up for review and cannot be taken back here.', values)
+    case 'git-unavailable':
+      return t('Git does not answer here, so not everything that commands change can be taken back in this session.')
     case 'too-many-files':
     case 'too-many-folders':
       return t('This folder is too large to watch, so what commands change in it cannot be reviewed or taken back here.')

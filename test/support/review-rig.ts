@@ -14,11 +14,11 @@ export interface CallSpec {
 }
 
 /** The composed application with an agent that does what it is told, and the person at the same files. */
-export async function reviewRig(files: Readonly<Record<string, string | Uint8Array>> = {}) {
+export async function reviewRig(files: Readonly<Record<string, string | Uint8Array>> = {}, { alter: alterMore = (world) => world }: { readonly alter?: (world: Capabilities) => Capabilities } = {}) {
   let blobs: BlobStore | undefined
   const alter = (world: Capabilities) => {
     blobs = world.blobs
-    return world
+    return alterMore(world)
   }
   const whole = await wholeApplication({ settings: { 'model.provider': 'scripted', 'model.name': 'm1' }, alter })
   const adapter = createScriptedAdapter()

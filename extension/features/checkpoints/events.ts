@@ -6,8 +6,11 @@ export type Image = string | null
 /** What an undo was asked for. */
 export type UndoScope = 'hunk' | 'file' | 'call' | 'turn' | 'since' | 'all'
 
-/** `too-large-to-keep`: one file or all together, before a command; `too-large-to-review`: as a command left them; the last three: the folder cannot be watched. */
-export type ReviewLimit = 'too-large-to-keep' | 'too-many-to-keep' | 'too-large-to-review' | 'too-many-folders' | 'too-many-files' | 'unavailable'
+/**
+ * `too-large-to-keep`: one file or all together, before a command; `too-large-to-review`: as a command left them; `too-many-found`:
+ * changed by one command; `git-unavailable`: it does not answer; the last three: the folder cannot be watched.
+ */
+export type ReviewLimit = 'too-large-to-keep' | 'too-many-to-keep' | 'too-large-to-review' | 'too-many-found' | 'git-unavailable' | 'too-many-folders' | 'too-many-files' | 'unavailable'
 
 declare module '../../core/log/event.ts' {
   interface EventMap {

@@ -1,9 +1,22 @@
+import { HarnessError } from '../../base/harness-error.ts'
+import type { Clock } from '../../capabilities/clock.ts'
 import { ProcessError, type ProcessRunner } from '../../capabilities/process.ts'
 
 /** Bytes that git may say before it is stopped. */
 const MAX_SAID_BYTES = 64 * 1024 * 1024
+/** For one question. A command waits for the answers, so a git that hangs must not hold it up for long. */
+export const GIT_DEADLINE_MS = 10_000
 const WITHOUT_SIDE_EFFECTS = ['-c', 'core.quotePath=false', '-c', 'core.fsmonitor=false']
 
+/** `GIT_SILENT`: no answer in time. `GIT_FAILED`: an answer that cannot be used. */
+export class GitError extends HarnessError<'GIT_SILENT' | 'GIT_FAILED'> {}
+
+export interface GitNeeds {
+  readonly processes: Pick<ProcessRunner, 'start'>
+  readonly clock: Pick<Clock, 'schedule'>
+}
+
+/** Errors of each: `GitError`; the signal’s reason once it fired. Without git there is no repository. */
 export interface GitFacts {
   /** Top folder of the repository that holds `folder`, or null. */
   rootOf(folder: string, signal: AbortSignal): Promise<string | null>
@@ -18,22 +31,30 @@ export interface GitFacts {
 }
 
 /** What git knows, asked without ever changing a thing: no lock, no index, no program that a repository names. */
-export function createGitFacts(processes: Pick<ProcessRunner, 'start'>): GitFacts {
-  const git = (cwd: string, args: readonly string[], signal: AbortSignal, stdin?: string) => runGit(processes, { cwd, args, signal, ...(stdin !== undefined && { stdin }) })
+export function createGitFacts(needs: GitNeeds): GitFacts {
+  const git = (cwd: string, args: readonly string[], signal: AbortSignal, stdin?: string) => runGit(needs, { cwd, args, signal, ...(stdin !== undefined && { stdin }) })
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
   return {
     async rootOf(folder, signal) {
       const said = await git(folder, ['rev-parse', '--show-toplevel'], signal)
-      return said.exitCode === 0 ? text(said.bytes).trim() : null
+      if (said.exitCode !== 0) return null
+      const root = text(said.bytes).trim()
+      if (!isAbsolute.test(root)) throw unusable('rev-parse --show-toplevel')
+      return root
     },
     async head(root, signal) {
       const said = await git(root, ['rev-parse', '--verify', '--quiet', 'HEAD'], signal)
-      return said.exitCode === 0 ? text(said.bytes).trim() : null
+      if (said.exitCode !== 0) return null
+      const commit = text(said.bytes).trim()
+      if (!/^[0-9a-f]{40,64}$/.test(commit)) throw unusable('rev-parse HEAD')
+      return commit
     },
     async uncommitted(root, folder, signal) {
       const said = await git(root, ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', '--', folder], signal)
-      if (said.exitCode !== 0) throw new Error(`git status ended with ${said.exitCode}.`)
-      return text(said.bytes).split('\0').filter((line) => line.length > 3).map((line) => `${root}/${line.slice(3)}`)
+      if (said.exitCode !== 0) throw unusable('status')
+      const lines = text(said.bytes).split('\0').filter((line) => line !== '')
+      if (!lines.every((line) => statusLine.test(line))) throw unusable('status')
+      return lines.map((line) => `${root}/${line.slice(3)}`)
     },
     async contents(root, commit, paths, signal) {
       const relative = paths.filter((path) => path.startsWith(`${root}/`) && !path.includes('\n'))
@@ -46,6 +67,11 @@ export function createGitFacts(processes: Pick<ProcessRunner, 'start'>): GitFact
     },
   }
 }
+
+const isAbsolute = /^(?:\/|[A-Za-z]:[\\/])/
+/** Source: git-status, "Short Format": two letters, a blank, the path. */
+const statusLine = /^[ MTADRCU?!]{2} ./
+const unusable = (question: string) => new GitError('GIT_FAILED', `git ${question} gave no answer that can be used.`)
 
 /** Source: git-cat-file, "BATCH OUTPUT": a line `<hash> <type> <size>`, the content, a line end; or `<name> missing`. */
 function batchContents(bytes: Uint8Array, paths: readonly string[]): ReadonlyMap<string, Uint8Array> {
@@ -69,10 +95,12 @@ function batchContents(bytes: Uint8Array, paths: readonly string[]): ReadonlyMap
 }
 
 async function runGit(
-  processes: Pick<ProcessRunner, 'start'>,
+  { processes, clock }: GitNeeds,
   { cwd, args, stdin, signal }: { readonly cwd: string; readonly args: readonly string[]; readonly stdin?: string; readonly signal: AbortSignal },
 ): Promise<{ readonly exitCode: number | null; readonly bytes: Uint8Array }> {
   const enough = new AbortController()
+  const late = new AbortController()
+  const stopClock = clock.schedule(GIT_DEADLINE_MS, () => late.abort(new GitError('GIT_SILENT', `git ${args[0] ?? ''} did not answer within ${GIT_DEADLINE_MS} ms.`)))
   const chunks: Uint8Array[] = []
   let size = 0
   try {
@@ -88,11 +116,12 @@ async function runGit(
         size += chunk.length
         if (size > MAX_SAID_BYTES) enough.abort()
       },
-      signal: AbortSignal.any([signal, enough.signal]),
+      signal: AbortSignal.any([signal, enough.signal, late.signal]),
       graceMs: 500,
     })
     const { exitCode } = await running.exit
     signal.throwIfAborted()
+    late.signal.throwIfAborted()
     const bytes = new Uint8Array(size)
     let at = 0
     for (const chunk of chunks) {
@@ -104,5 +133,7 @@ async function runGit(
     // Without git there is nothing that it knows.
     if (error instanceof ProcessError && error.code === 'SPAWN_FAILED') return { exitCode: null, bytes: new Uint8Array() }
     throw error
+  } finally {
+    stopClock()
   }
 }

@@ -71,7 +71,7 @@ export function checkpointsPlugin(needs: CheckpointsNeeds): Plugin {
         }),
       )
       ctx.provide('reviews', reviews)
-      const shell = needs.changeWatch && createShellChanges({ watch: needs.changeWatch, git: createGitFacts(needs.processes), images, recorder, logger, isSecret: secretTest(needs), touched: (session) => reviews.of(session).files.map(({ path }) => path) })
+      const shell = needs.changeWatch && createShellChanges({ watch: needs.changeWatch, git: createGitFacts(needs), images, recorder, logger, isSecret: secretTest(needs), touched: (session) => reviews.of(session).files.map(({ path }) => path) })
       ctx.on('tools/execute', async (exec, next) => {
         const session = exec.agent?.session
         if (session === undefined || !isEnabled()) return await next()

@@ -28,6 +28,7 @@ export interface UndoneFile {
 
 /** Words why a file stays as it is. */
 const GONE = 'What stood there before is not kept any more.'
+const PARTLY = 'What stood there before some of the changes could not be kept, so these stay.'
 const MOVED = 'It changed at this very moment. Look at it again, then repeat it.'
 
 /** A file with everything that an action needs to know about it. */
@@ -87,6 +88,7 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
         for (const path of pathsOf(session, target)) {
           const found = await planFile(session, path, target, false).catch((error: unknown) => ({ problem: wordsOf(error) }))
           if ('problem' in found) plan.problems.push({ path, problem: found.problem })
+          else if (found.plan === null && meantSteps(session, found.situation.file, path, target).some(({ before }) => before === undefined)) plan.problems.push({ path, problem: GONE })
           else if (found.plan !== null) {
             if (found.plan.hasConflict) plan.conflicts.push(path)
             if (changesSomething(found.plan)) plan.paths.push(path)
@@ -104,6 +106,9 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
           if ('problem' in found) return { problem: found.problem }
           const { plan, situation } = found
           const { image } = situation.now
+          const isUnknown = target.kind !== 'hunk' && meantSteps(session, situation.file, path, target).some(({ before }) => before === undefined)
+          // Nobody kept what stood there, so nothing says that it is back.
+          if (plan === null && isUnknown) return { problem: GONE }
           if (plan === null && situation.file !== undefined && target.kind !== 'hunk') {
             // Nothing is left of it, whoever took it back.
             const nothing: FilePlan = { edits: [], lines: situation.now.lines, isGone: image === null, hasConflict: false }
@@ -113,7 +118,7 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
           const after = await apply(session, situation.now, plan)
           done.push({ ...(await settledBy(session, path, { situation, plan, target, after })), before: image, after })
           told.push({ path, what: after === null ? 'gone' : image === null ? 'back' : plan.hasConflict || target.kind === 'hunk' ? 'part' : 'whole' })
-          return { hasConflict: plan.hasConflict }
+          return { hasConflict: plan.hasConflict, ...(isUnknown && { problem: PARTLY, isDone: true }) }
         })
         if (done.length > 0) {
           const turn = 'turn' in target ? target.turn : undefined
@@ -153,8 +158,9 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
   }
 
   /** One file after the other; what keeps one from it is told and leaves the others. */
-  async function each(session: Session, target: UndoTarget, work: (path: string) => Promise<{ readonly problem?: string; readonly hasConflict?: boolean }>): Promise<ReviewOutcome> {
+  async function each(session: Session, target: UndoTarget, work: (path: string) => Promise<{ readonly problem?: string; readonly hasConflict?: boolean; readonly isDone?: boolean }>): Promise<ReviewOutcome> {
     const conflicts: string[] = []
+    const done = new Set<string>()
     const problems = new Map<string, string>()
     const attempt = async (path: string): Promise<void> => {
       problems.delete(path)
@@ -169,6 +175,7 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
         }
         if (result.problem !== undefined) problems.set(path, result.problem)
         if (result.hasConflict === true) conflicts.push(path)
+        if (result.isDone === true) done.add(path)
       } catch (error) {
         problems.set(path, isStale(error) ? MOVED : wordsOf(error))
       }
@@ -176,7 +183,7 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
     const paths = pathsOf(session, target)
     for (const path of paths) await attempt(path)
     // What stood in the way of one, such as a file in the place of its folder, may have been another, which is gone now.
-    if (problems.size < paths.length) for (const path of [...problems.keys()]) await attempt(path)
+    if (problems.size < paths.length) for (const path of [...problems.keys()].filter((one) => !done.has(one))) await attempt(path)
     return { paths: [], conflicts, problems: [...problems].map(([path, problem]) => ({ path, problem })) }
   }
 
@@ -204,7 +211,7 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
 
   async function planFile(session: Session, path: string, target: UndoTarget, isForced: boolean): Promise<{ readonly plan: FilePlan | null; readonly situation: Situation } | { readonly problem: string }> {
     const situation = await situationOf(session, path)
-    const steps = target.kind === 'since' ? (stepsSince(session, target.turn).get(path) ?? []) : situation.file === undefined ? [] : stepsMeant(situation.file, target)
+    const steps = meantSteps(session, situation.file, path, target)
     if (!('pending' in situation)) return planOfBytes(session, situation.now, steps, isForced)
     const { file, now, pending } = situation
     if (target.kind !== 'since' && (file === undefined || pending === null)) return { plan: null, situation }
@@ -316,7 +323,7 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
   }
 
   function callsMeant(session: Session, file: FileUnderReview, target: UndoTarget): readonly string[] {
-    const steps = target.kind === 'since' ? (stepsSince(session, target.turn).get(file.path) ?? []) : stepsMeant(file, target)
+    const steps = meantSteps(session, file, file.path, target)
     return [...new Set(steps.map(({ callId }) => callId))]
   }
 }
@@ -348,6 +355,12 @@ function stepsMeant({ steps, calls }: FileUnderReview, target: UndoTarget): read
     default:
       return waiting
   }
+}
+
+/** Changes of a file that an action is about. */
+function meantSteps(session: Session, file: FileUnderReview | undefined, path: string, target: UndoTarget): readonly FileStep[] {
+  if (target.kind === 'since') return stepsSince(session, target.turn).get(path) ?? []
+  return file === undefined ? [] : stepsMeant(file, target)
 }
 
 /** Every change of a turn and those after it, also what was settled, by file. */

@@ -3,7 +3,7 @@ import type { Logger } from '../../capabilities/logger.ts'
 import type { Session } from '../../core/session/session.ts'
 import type { ToolResult } from '../../core/tools/definition.ts'
 import type { Image, ReviewLimit } from './events.ts'
-import type { GitFacts } from './git-facts.ts'
+import { GitError, type GitFacts } from './git-facts.ts'
 import type { Images } from './images.ts'
 import type { Recorder, Touched } from './recorder.ts'
 
@@ -14,7 +14,7 @@ export const MAX_KEPT_BYTES = 64 * 1024 * 1024
 /** One file; larger ones can be seen to change, not taken back. */
 export const MAX_KEPT_FILE_BYTES = 5 * 1024 * 1024
 /** Files that one command can put up for review. */
-export const MAX_FOUND_FILES = 500
+export const MAX_FOUND_FILES = 2_000
 /** Reads under way at once. */
 const READERS = 8
 
@@ -47,11 +47,16 @@ export interface ShellChanges {
   forget(session: Session): void
 }
 
+/** Asked until it does not answer. */
+interface Repository {
+  /** Null: there is none, or git does not answer. */
+  root: string | null
+}
+
 interface Ground {
   readonly folder: string
   readonly watched: WatchedFolder
-  /** Null: no repository. */
-  readonly root: string | null
+  readonly repository: Repository
   head: string | null
   /** Turn in which `head` was asked for last. */
   headTurn: number
@@ -59,6 +64,10 @@ interface Ground {
   readonly kept: Map<string, Image>
   /** Changed by a command, and not kept again yet. */
   readonly stale: Set<string>
+  /** No commit holds what stands in them, and nobody kept it either. */
+  readonly unkept: Set<string>
+  /** Something changed that nobody told of: only a look at everything helps. */
+  isBehind: boolean
 }
 
 /**
@@ -92,7 +101,7 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
       if (ground === null) return null
       if (known !== undefined) await keepNews(ground, command)
       if (command.destroys) {
-        const stakes = [...(ground.root === null ? ground.watched.files() : await git.uncommitted(ground.root, ground.folder, signal)), ...touched(session)]
+        const stakes = [...(await atStake(ground, command)), ...touched(session)]
         const { tooLarge, tooMany } = await keep(ground, session, stakes, { isAnew: false })
         if (tooLarge > 0) limited(command, 'too-large-to-keep', tooLarge)
         if (tooMany > 0) limited(command, 'too-many-to-keep', tooMany)
@@ -110,31 +119,63 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
     if (session.access === 'write') session.append({ type: 'review/limited', data: { callId, reason, ...(files !== undefined && { files }) }, ignorable: true })
   }
 
+  /** A question to git. The first that it does not answer is the last one here, so that no other command waits for it in vain. */
+  async function asked<T>(repository: Repository, question: (root: string) => Promise<T>, command: Command | null): Promise<T | null> {
+    const { root } = repository
+    if (root === null) return null
+    try {
+      return await question(root)
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error
+      logger.warn('Git is not asked any more what commands change.', { root, error: error.message })
+      if (repository.root !== null && command !== null) limited(command, 'git-unavailable')
+      repository.root = null
+      return null
+    }
+  }
+
   async function begin(command: Command): Promise<Ground | null> {
     const { session, signal, turn } = command
     const folder = session.header.cwd
     if (folder === undefined || /^[a-z][\w+.-]+:\/\//i.test(folder)) return null
-    const root = await git.rootOf(folder, signal)
-    const watched = await watch.begin(folder, { isIgnored: async (paths) => (root === null ? new Set() : await git.ignored(root, paths, signal)), signal })
+    const repository: Repository = { root: folder }
+    repository.root = await asked(repository, (at) => git.rootOf(at, signal), command)
+    // Asked long after this command, and also when it was stopped.
+    const { signal: always } = new AbortController()
+    const isIgnored = async (paths: readonly string[]) => (await asked(repository, (root) => git.ignored(root, paths, always), null)) ?? new Set<string>()
+    const watched = await watch.begin(folder, { isIgnored, signal })
     if (watched.kind === 'refused') {
       logger.info('Files that commands change are not put up for review here.', { reason: watched.reason, detail: watched.detail })
       limited(command, watched.reason)
       return null
     }
-    const ground: Ground = { folder, watched, root, head: root === null ? null : await git.head(root, signal), headTurn: turn, kept: new Map(), stale: new Set() }
+    const head = await asked(repository, (root) => git.head(root, signal), command)
+    const ground: Ground = { folder, watched, repository, head, headTurn: turn, kept: new Map(), stale: new Set(), unkept: new Set(), isBehind: false }
     await watched.take()
-    await keep(ground, session, root === null ? [...watched.files()] : await git.uncommitted(root, folder, signal), { isAnew: true })
+    await keep(ground, session, await atStake(ground, command), { isAnew: true })
     return ground
   }
 
+  /** Files that no commit holds as they are. */
+  async function atStake({ repository, folder, watched }: Ground, command: Command): Promise<readonly string[]> {
+    return (await asked(repository, (root) => git.uncommitted(root, folder, command.signal), command)) ?? [...watched.files()]
+  }
+
   /** What others changed since the last command is theirs: keep it as it is now. */
-  async function keepNews(ground: Ground, { session, turn, signal }: Command): Promise<void> {
-    const { changes } = await ground.watched.take()
-    const paths = [...new Set([...changes.map(({ path }) => path), ...ground.stale])]
+  async function keepNews(ground: Ground, command: Command): Promise<void> {
+    const { session, turn, signal } = command
+    const { changes, isWhole } = await ground.watched.take()
+    const isKnown = isWhole && !ground.isBehind
+    if (!isKnown) {
+      ground.kept.clear()
+      ground.unkept.clear()
+      ground.isBehind = false
+    }
+    const paths = isKnown ? [...new Set([...changes.map(({ path }) => path), ...ground.stale])] : await atStake(ground, command)
     ground.stale.clear()
     await keep(ground, session, paths, { isAnew: true })
-    if (ground.root !== null && ground.headTurn !== turn) {
-      ground.head = await git.head(ground.root, signal)
+    if (ground.headTurn !== turn || !isKnown) {
+      ground.head = await asked(ground.repository, (root) => git.head(root, signal), command)
       ground.headTurn = turn
     }
   }
@@ -143,6 +184,11 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
   async function keep(ground: Ground, session: Session, paths: readonly string[], { isAnew }: { readonly isAnew: boolean }): Promise<{ readonly tooLarge: number; readonly tooMany: number }> {
     const wanted = [...new Set(paths)].filter((path) => !isSecret(path) && (isAnew || !ground.kept.has(path)))
     const queue = wanted.slice(0, MAX_KEPT_FILES)
+    const leave = (path: string) => {
+      ground.kept.delete(path)
+      ground.unkept.add(path)
+    }
+    wanted.slice(MAX_KEPT_FILES).forEach(leave)
     let bytes = 0
     let tooLarge = 0
     const reader = async () => {
@@ -150,10 +196,11 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
         const read = bytes > MAX_KEPT_BYTES ? undefined : await readSmall(session, path)
         if (read === undefined) {
           tooLarge += 1
-          ground.kept.delete(path)
+          leave(path)
           continue
         }
         bytes += read?.length ?? 0
+        ground.unkept.delete(path)
         ground.kept.set(path, read === null ? null : await images.keepBytes(session, read))
       }
     }
@@ -173,37 +220,46 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
     }
   }
 
-  async function found(ground: Ground, { session, callId, destroys, usesGit, signal }: Command): Promise<void> {
+  async function found(ground: Ground, command: Command): Promise<void> {
+    const { session, callId, destroys } = command
     const { changes, isWhole } = await ground.watched.take()
     const extra = destroys ? touched(session).filter((path) => !changes.some((change) => change.path === path)).map((path) => ({ path, wasThere: true })) : []
     const all = [...changes, ...extra].filter(({ path }) => !isSecret(path))
-    const unknown = all.filter(({ path, wasThere }) => wasThere && !ground.kept.has(path)).map(({ path }) => path)
-    // A stop of the command does not keep what it did from being seen.
-    const look = signal.aborted ? new AbortController().signal : signal
-    const held = await committed(ground, unknown, { hasMoved: usesGit, signal: look })
+    const { kept, unkept, stale } = ground
+    const unknown = all.filter(({ path, wasThere }) => wasThere && !kept.has(path) && !unkept.has(path)).map(({ path }) => path)
+    const held = await committed(ground, unknown, command)
     const touchedNow: Touched[] = []
-    for (const { path, wasThere } of all.slice(0, MAX_FOUND_FILES)) {
+    for (const { path, wasThere } of all) {
       const blob = held?.get(path)
-      if (ground.kept.has(path)) touchedNow.push({ path, before: ground.kept.get(path) ?? null })
+      if (kept.has(path)) touchedNow.push({ path, before: kept.get(path) ?? null })
       else if (!wasThere) touchedNow.push({ path, before: null })
+      // Not what a commit holds: that would take the person's own changes back too.
+      else if (unkept.has(path)) touchedNow.push({ path })
       else if (blob !== undefined) touchedNow.push({ path, before: await images.keepBytes(session, blob) })
       // What moved with the commit that is checked out is safe in the repository.
       else if (held !== null) touchedNow.push({ path })
-      ground.stale.add(path)
+      stale.add(path)
     }
-    if (!isWhole || all.length > MAX_FOUND_FILES) logger.info('A command changed more files than are put up for review.', { callId, shown: touchedNow.length })
-    await recorder.note(session, callId, touchedNow, { isFound: true })
+    const more = touchedNow.length - MAX_FOUND_FILES
+    ground.isBehind ||= !isWhole
+    if (!isWhole && held !== null) limited(command, 'too-many-found')
+    else if (more > 0) limited(command, 'too-many-found', more)
+    await recorder.note(session, callId, touchedNow.slice(0, MAX_FOUND_FILES), { isFound: true })
   }
 
   /** Contents before the command of files that no one kept, from the commit that was checked out; null when another one is now. */
-  async function committed(ground: Ground, paths: readonly string[], { hasMoved, signal }: { readonly hasMoved: boolean; readonly signal: AbortSignal }): Promise<ReadonlyMap<string, Uint8Array> | null> {
-    const { root, head } = ground
-    if (root === null) return new Map()
-    if (hasMoved) ground.head = await git.head(root, signal)
-    if (ground.head !== head) return null
+  async function committed(ground: Ground, paths: readonly string[], command: Command): Promise<ReadonlyMap<string, Uint8Array> | null> {
+    const { repository, head } = ground
+    // A stop of the command does not keep what it did from being seen.
+    const signal = command.signal.aborted ? new AbortController().signal : command.signal
+    if (command.usesGit) {
+      const now = await asked(repository, (root) => git.head(root, signal), command)
+      ground.head = now
+      if (repository.root !== null && now !== head) return null
+    }
     if (head === null || paths.length === 0) return new Map()
-    const contents = await git.contents(root, head, paths.slice(0, MAX_FOUND_FILES), signal)
-    return new Map([...contents].filter(([, bytes]) => !isPointer(bytes)))
+    const contents = await asked(repository, (root) => git.contents(root, head, paths.slice(0, MAX_FOUND_FILES), signal), command)
+    return new Map([...(contents ?? [])].filter(([, bytes]) => !isPointer(bytes)))
   }
 }
 

@@ -139,6 +139,12 @@ describe('keeping and undoing', () => {
     await r.say({ type: 'restore-to', turn: 1 })
     expect(r.asked.at(-1)).toEqual(['undo', { kind: 'since', turn: 1 }, false])
   })
+  it('back to a message where nothing can be restored says why, and does not ask', async () => {
+    const r = await rig({ plan: async () => ({ paths: [], conflicts: ['/project/a'], problems: [] }) })
+    await r.say({ type: 'restore-to', turn: 1 })
+    expect([r.editor.take().filter(({ kind }) => kind === 'confirm'), r.asked]).toEqual([[], []])
+    expect(r.state().notices).toMatchObject([{ text: 'You changed the same lines of a since. They stay as they are.', actions: [{ id: 'compare' }, { id: 'undo' }] }])
+  })
 })
 
 describe('looking', () => {

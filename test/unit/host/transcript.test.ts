@@ -415,10 +415,13 @@ describe('notices', () => {
 
   it('say what could not be kept before a command that throws work away', () =>
     check(
-      [draft('review/limited', { callId: 'c', reason: 'too-many-to-keep', files: 7 }), draft('review/limited', { callId: 'c', reason: 'too-many-files' }), draft('review/limited', { callId: 'c', reason: 'too-large-to-review', files: 1 })],
+      [draft('review/limited', { callId: 'c', reason: 'too-many-to-keep', files: 7 }), draft('review/limited', { callId: 'c', reason: 'too-many-files' }), draft('review/limited', { callId: 'c', reason: 'too-many-found', files: 3 }), draft('review/limited', { callId: 'c', reason: 'too-many-found' }), draft('review/limited', { callId: 'c', reason: 'git-unavailable' }), draft('review/limited', { callId: 'c', reason: 'too-large-to-review', files: 1 })],
       [
         { kind: 'notice', level: 'warning', text: '7 files could not be kept before this command and cannot be taken back: at most 1000 are kept.' },
         { kind: 'notice', level: 'warning', text: 'This folder is too large to watch, so what commands change in it cannot be reviewed or taken back here.' },
+        { kind: 'notice', level: 'warning', text: 'This command changed more than 2000 files. 3 of them are not put up for review and cannot be taken back here.' },
+        { kind: 'notice', level: 'warning', text: 'This command changed more files than are put up for review. The others cannot be taken back here.' },
+        { kind: 'notice', level: 'warning', text: 'Git does not answer here, so not everything that commands change can be taken back in this session.' },
         { kind: 'notice', level: 'warning', text: '1 file that this changed is too large to be reviewed or taken back here: at most 10 MB.' },
       ],
     ))
