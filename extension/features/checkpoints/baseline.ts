@@ -57,4 +57,4 @@ export async function baselineOf(steps: readonly FileStep[], base: FileUnderRevi
 }
 
 /** What others did between `from` and `to`, done to `lines` too; where both changed the same lines, those of `to`. */
-export const rebased = (lines: readonly string[], from: readonly string[], to: readonly string[]): readonly string[] => applyLineEdits(lines, mergeLines(from, lines, to))
+export const rebased = (lines: readonly string[], from: readonly string[], to: readonly string[]): readonly string[] => applyLineEdits(lines, mergeLines(from, lines, to, { first: 'ours' }))

@@ -24,15 +24,16 @@ const MAX_SEARCHED_LINES = 40_000
  * Merge by lines: what `theirs` changed of `base`, carried over to `ours`.
  *
  * Changes that only touch each other are no conflict, unlike in most merges: whoever types a line right below another's change means
- * both. Of two insertions at one place both stay, unless one holds the other.
+ * both. Of two insertions at one place both stay, unless one holds the other; `first` says whose stands above. The same two sides have to
+ * be merged in the same order each way, or the two texts that come of it differ.
  */
-export function mergeLines(base: readonly string[], ours: readonly string[], theirs: readonly string[]): LineMerge {
-  return mergeEdits(lineEdits(base, ours), lineEdits(base, theirs), base)
+export function mergeLines(base: readonly string[], ours: readonly string[], theirs: readonly string[], { first }: { readonly first: 'ours' | 'theirs' } = { first: 'theirs' }): LineMerge {
+  return mergeEdits(lineEdits(base, ours), lineEdits(base, theirs), base, first)
 }
 
 type Sided = LineEdit & { readonly isOurs: boolean }
 
-function mergeEdits(ours: readonly LineEdit[], theirs: readonly LineEdit[], base: readonly string[]): LineMerge {
+function mergeEdits(ours: readonly LineEdit[], theirs: readonly LineEdit[], base: readonly string[], first: 'ours' | 'theirs'): LineMerge {
   const all = [...theirs.map((edit): Sided => ({ ...edit, isOurs: false })), ...ours.map((edit): Sided => ({ ...edit, isOurs: true }))]
   // At one place an insertion comes before what replaces the lines there, and theirs before ours.
   all.sort((a, b) => a.from - b.from || a.to - b.to || Number(a.isOurs) - Number(b.isOurs))
@@ -57,7 +58,7 @@ function mergeEdits(ours: readonly LineEdit[], theirs: readonly LineEdit[], base
     if (other.length === 0 || isSame(ourLines, theirLines)) continue
     if (mine.length > 0 && from < to) changes.push({ ...place, lines: theirLines, base: base.slice(from, to) })
     else if (mine.length === 0) changes.push({ ...place, lines: theirLines })
-    else changes.push(...insertion(place, ourLines, theirLines))
+    else changes.push(...insertion(place, ourLines, theirLines, first))
   }
   return changes
 }
@@ -68,9 +69,11 @@ function isJoined(edit: LineEdit | undefined, from: number, to: number): boolean
 }
 
 /** Both sides put lines at one place. */
-function insertion({ from, to }: { readonly from: number; readonly to: number }, ours: readonly string[], theirs: readonly string[]): readonly LineEdit[] {
+function insertion({ from, to }: { readonly from: number; readonly to: number }, ours: readonly string[], theirs: readonly string[], first: 'ours' | 'theirs'): readonly LineEdit[] {
   if (holds(ours, theirs)) return []
-  return [holds(theirs, ours) ? { from, to, lines: theirs } : { from, to: from, lines: theirs }]
+  if (holds(theirs, ours)) return [{ from, to, lines: theirs }]
+  const at = first === 'theirs' ? from : to
+  return [{ from: at, to: at, lines: theirs }]
 }
 
 const holds = (outer: readonly string[], inner: readonly string[]): boolean =>

@@ -61,7 +61,7 @@ export function agentsText(baseline: Baseline, now: NowLines, next: readonly str
 export function liveBaseline(baseline: Baseline, now: NowLines): readonly string[] {
   if (now.image === baseline.last) return baseline.lines
   if (now.image !== null && baseline.last === null) return baseline.lines
-  return applyLineEdits(baseline.lines, mergeLines(baseline.lastLines, baseline.lines, now.lines).filter(({ base }) => base === undefined))
+  return applyLineEdits(baseline.lines, mergeLines(baseline.lastLines, baseline.lines, now.lines, { first: 'ours' }).filter(({ base }) => base === undefined))
 }
 
 /** The regions of a file that wait. */

@@ -63,6 +63,14 @@ describe('what could not be kept before a command is not taken back to what a co
   })
 })
 
+it('a line that the person puts where the agent took one away stays, once, and nothing is left to settle', async () => {
+  const r = await start({ a: ten })
+  await r.turn(...r.edit('a', 'nine\n', ''))
+  await r.put('a', (await r.text('a'))!.replace('eight\n', 'eight\nmine\n'))
+  await r.undo({ kind: 'turn', turn: 1 })
+  expect([await r.text('a'), r.waiting()]).toEqual([ten.replace('nine\n', 'nine\nmine\n'), []])
+})
+
 describe('many files', () => {
   const make = (from: number, to: number) => `for i in $(seq ${from} ${to}); do echo $i > f$i; done`
   const count = async (r: ReviewRig) => (await readdir(r.whole.folder)).length
