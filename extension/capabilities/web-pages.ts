@@ -77,9 +77,9 @@ export interface HtmlPage {
 }
 
 export interface ReadableText {
-  /** Markdown; the HTML itself when it could not be read. */
+  /** Markdown; the words alone of a page that is too large for that; the HTML itself when it could not be read. */
   readonly text: string
-  readonly form: 'article' | 'page' | 'raw'
+  readonly form: 'article' | 'page' | 'plain' | 'raw'
   /** 1-based line at which the anchor stands; null when the page has none of that name. */
   readonly anchorLine: number | null
 }

@@ -38,11 +38,14 @@ describe('a virtual folder', () => {
   before(async () => {
     provider = vscode.workspace.registerFileSystemProvider('bosunw', memoryProvider(contents), { isCaseSensitive: true })
     runner = createDirectRunner()
+    // An editor in a browser saves by itself after a second.
+    await vscode.workspace.getConfiguration('files').update('autoSave', 'off', vscode.ConfigurationTarget.Global)
     local = await realpath(await mkdtemp(join(tmpdir(), 'beside-virtual-')))
     await writeFile(join(local, 'l.ts'), 'local hit\n')
   })
   after(async () => {
     provider.dispose()
+    await vscode.workspace.getConfiguration('files').update('autoSave', undefined, vscode.ConfigurationTarget.Global)
     await runner.dispose()
     await rm(local, { recursive: true, force: true })
   })

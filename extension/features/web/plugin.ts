@@ -142,12 +142,12 @@ function createWeb({ http, pages, documents, secrets, clock, logger }: WebParts,
     const page = fetched.get(full.href) ?? (await load(full.href, signal))
     const { statusCode, isCut, isDamaged, pages: found } = page
     const common = { url: page.url, statusCode, isCut, isDamaged, ...(found !== undefined && { pages: found }) }
-    if (!page.isHtml) return { ...common, kind: 'text', text: page.text, isRaw: false, anchorLine: null }
+    if (!page.isHtml) return { ...common, kind: 'text', text: page.text, isRaw: false, isPlain: false, anchorLine: null }
     const asked = JSON.stringify([full.href, anchor, isWhole])
     const known = texts.get(asked)
     const made = known ?? (await pages.toText({ html: page.text, url: page.url, anchor, isWhole }, signal))
     if (known === undefined) texts.set(asked, made, made.text.length)
-    return { ...common, kind: 'html', text: made.text, isRaw: made.form === 'raw', anchorLine: made.anchorLine }
+    return { ...common, kind: 'html', text: made.text, isRaw: made.form === 'raw', isPlain: made.form === 'plain', anchorLine: made.anchorLine }
   }
 
   async function load(url: string, signal: AbortSignal): Promise<LoadedPage> {

@@ -47,6 +47,8 @@ export interface ReadPage {
   readonly text: string
   /** HTML that could not be turned into text. */
   readonly isRaw: boolean
+  /** HTML too large to become Markdown in time: its words alone. */
+  readonly isPlain: boolean
   readonly isCut: boolean
   readonly isDamaged: boolean
   /** Of a PDF; `read` is less than `total` where a limit was met. */

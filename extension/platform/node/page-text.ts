@@ -102,7 +102,8 @@ interface Article {
 }
 
 function articleOf(document: Document): Article | null {
-  if (!isProbablyReaderable(document)) return null
+  // The search would throw, and with it the whole page would be lost.
+  if (document.getElementsByTagName('*').length > MAX_ARTICLE_ELEMENTS || !isProbablyReaderable(document)) return null
   // The search takes its document apart.
   const copy = document.cloneNode(true) as Document
   const found = new Readability(copy, { maxElemsToParse: MAX_ARTICLE_ELEMENTS }).parse()

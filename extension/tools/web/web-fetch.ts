@@ -78,7 +78,8 @@ export const createWebFetch = (web: Pick<Web, 'read'>): ToolDefinition =>
         ...(page.isCut ? ['The page was larger than what is read of it; its end is missing.'] : []),
         ...(page.isDamaged ? ['Some bytes do not fit the charset that the page names; they show as \uFFFD.'] : []),
         ...(page.isRaw ? ['The page could not be turned into text, so this is its HTML.'] : []),
-        ...(hasPart && page.kind === 'html' && page.anchorLine === null && offset === undefined ? ['The page has no part of the name after #, so this is its start.'] : []),
+        ...(page.isPlain ? ['The page is too large to become Markdown in time, so these are its words alone, without links.'] : []),
+        ...(hasPart && !page.isPlain && page.kind === 'html' && page.anchorLine === null && offset === undefined ? ['The page has no part of the name after #, so this is its start.'] : []),
       ]
       return {
         url: page.url,

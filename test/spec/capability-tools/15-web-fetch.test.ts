@@ -170,6 +170,12 @@ describe('what the model reads', () => {
     const { fetchPage } = await start(page(html))
     expect(valueOf(await fetchPage('/'))).toMatchObject({ body: { kind: 'html', content: html }, notes: [expect.stringContaining('HTML')] })
   })
+  it('of a page that is too large to become Markdown in time is its words, and says so', async () => {
+    const { fetchPage } = await start(page('<p>words'), {
+      alter: (world) => ({ ...world, webPages: { ...world.webPages, toText: () => Promise.resolve({ text: 'words', form: 'plain', anchorLine: null }) } }),
+    })
+    expect(valueOf(await fetchPage('/#part'))).toMatchObject({ body: { kind: 'html', content: 'words' }, notes: ['The page is too large to become Markdown in time, so these are its words alone, without links.'] })
+  })
   it('comes in parts by line, each with where the next one begins', async () => {
     const { fetchPage, server } = await start(text(Array.from({ length: 2_500 }, (_item, index) => `line ${index + 1}`).join('\n')))
     const first = await fetchPage('/')

@@ -29,6 +29,11 @@ describe('a page becomes', () => {
     const deep = (levels: number) => `<html><body>${'<b>'.repeat(levels)}x</body></html>`
     expect([pageToText(page(deep(400))).form, pageToText(page(deep(600))).form, pageToText(page(deep(20_000))).form]).toEqual(['page', 'raw', 'raw'])
   })
+  it('all of its text, where more elements stand around the article than are looked at', () => {
+    const words = '<p>The quick brown fox, it is said, jumps over the lazy dog, again and again, all day long.</p>'.repeat(12)
+    const found = pageToText(page(`<html><body><article>${words}</article>${'<i>.</i>'.repeat(51_000)}</body></html>`))
+    expect([found.form, found.text.startsWith('The quick brown fox')]).toEqual(['page', true])
+  })
   it('no article, where the wanted part is elsewhere', () => {
     const words = '<p>The quick brown fox, it is said, jumps over the lazy dog, again and again, all day long.</p>'.repeat(12)
     const html = `<html><body><article><h1>Fox</h1>${words}</article><footer><h2 id="legal">Legal</h2><p>text</p></footer></body></html>`
@@ -42,9 +47,17 @@ describe('a page in a thread of its own', () => {
   it('comes back as text', async () => expect(await createPageTextWorker({ entry }).toText(page('<h1>One</h1>'), never)).toEqual({ text: '# One', form: 'page', anchorLine: null }))
   it('comes back as its HTML when it takes too long, and the next one is read', async () => {
     const slow = `<html><body>${'<div><p>a <a href="/x">b</a></p></div>'.repeat(100_000)}</body></html>`
-    const worker = createPageTextWorker({ entry, timeoutMs: 50 })
+    const worker = createPageTextWorker({ entry, timeoutMs: 1 })
     expect(await worker.toText(page(slow), never)).toEqual({ text: slow, form: 'raw', anchorLine: null })
     expect((await worker.toText(page('x'), never)).text).toBe('x')
+  })
+  it('comes back as its words alone when it is too large for more in that time', async () => {
+    const large = `<html><head><title>T</title></head><body>${'<p>a <a href="/x">link</a></p>'.repeat(20_000)}</body></html>`
+    expect(await createPageTextWorker({ entry, largePageMs: 1 }).toText(page(large), never)).toEqual({ text: 'a link\n'.repeat(20_000).trim(), form: 'plain', anchorLine: null })
+  })
+  it('comes back as its words alone when it is large and its HTML would be the answer', async () => {
+    const deep = `<html><body>${'<b>'.repeat(600)}x${'<i>y</i>'.repeat(60_000)}</body></html>`
+    expect(await createPageTextWorker({ entry }).toText(page(deep), never)).toMatchObject({ form: 'plain', text: `x${'y'.repeat(60_000)}` })
   })
   it('comes back as its HTML when its thread cannot start', async () =>
     expect(await createPageTextWorker({ entry: '/nowhere/page-text.js' }).toText(page('<p>x'), never)).toEqual({ text: '<p>x', form: 'raw', anchorLine: null }))
