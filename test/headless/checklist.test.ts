@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { imageBytes } from '../support/image-bytes.ts'
 import { createFolders, runHeadless } from '../support/headless.ts'
+import { pdfBytes } from '../support/pdf-bytes.ts'
 import { send, startPageServer, type PageServer } from '../support/page-server.ts'
 import { wholePng } from '../support/whole-png.ts'
 
@@ -388,6 +389,8 @@ const batches: Readonly<Record<string, Batch>> = {
         fetched('6th redirect', '/r6', fails('WEB_REDIRECT_BLOCKED', /more than 5/)),
         fetched('5 redirects', '/r5', works({ value: { body: { content: 'there' } } })),
         fetched('declared oversize', '/large', fails('WEB_FETCH_TOO_LARGE')),
+        fetched('a PDF is its text', '/a.pdf', works({ value: { body: { content: expect.stringContaining('First page') as string } } })),
+        fetched('another type refused', '/a.zip', fails('WEB_UNSUPPORTED_CONTENT_TYPE')),
         fetched('unknown charset', '/klingon', fails('WEB_UNSUPPORTED_CONTENT_TYPE', /klingon/)),
         fetched('600-level nesting falls back to raw', '/deep', works({ value: { body: { content: expect.stringContaining('<div><div>') as string } } })),
         fetched('private address blocked', 'http://192.168.1.1/', fails('WEB_BLOCKED_URL')),
@@ -432,6 +435,8 @@ beforeAll(async () => {
     if (path === '/404') return send(response, '<h1>Not here</h1>', { status: 404 })
     if (path === '/other') return response.writeHead(302, { location: 'https://other.example/' }).end()
     if (path === '/large') return response.writeHead(200, { 'content-type': 'text/html', 'content-length': '50000000' }).write('<p>x')
+    if (path === '/a.pdf') return send(response, Buffer.from(pdfBytes([['First page']])), { type: 'application/pdf' })
+    if (path === '/a.zip') return send(response, 'PK', { type: 'application/zip' })
     if (path === '/klingon') return send(response, 'x', { type: 'text/html; charset=klingon' })
     return send(response, `<html><body>${'<div>'.repeat(600)}deep${'</div>'.repeat(600)}</body></html>`)
   })

@@ -49,7 +49,7 @@ const limits: Readonly<Record<string, readonly Row[]>> = {
   // Ours: a body has no cap of its own, the file that holds it has.
   skill: [['the file of a skill', 1_048_576, 'bytes']],
   web_fetch: [
-    ['address', 2_048, 'characters'], ['page after decompression', 5_000_000, 'bytes'], ['redirects within a site', 5, 'items'],
+    ['address', 2_048, 'characters'], ['page after decompression', 5_000_000, 'bytes'], ['PDF', 20_000_000, 'bytes'], ['redirects within a site', 5, 'items'],
     ['text of the page in one call', 100_000, 'characters'], ['whole result', 200_000, 'characters'],
   ],
   web_search: [['queries', 4, 'items'], ['one query', 1_000, 'characters'], ['sources', 8, 'items']],
