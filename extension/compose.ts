@@ -22,6 +22,7 @@ import type { ShellSyntax } from './capabilities/shell-syntax.ts'
 import type { WebPages } from './capabilities/web-pages.ts'
 import type { TerminalHost } from './capabilities/terminal.ts'
 import type { PersonTerminals } from './capabilities/person-terminals.ts'
+import type { TerminalSettings } from './capabilities/terminal-settings.ts'
 import type { TerminalViews } from './capabilities/terminal-view.ts'
 import type { CreateScreen } from './capabilities/terminal-screen.ts'
 import type { Workspace } from './capabilities/workspace.ts'
@@ -85,6 +86,8 @@ export interface Capabilities {
   readonly createScreen: CreateScreen
   /** Absent where nobody looks. */
   readonly terminalViews?: TerminalViews
+  /** Absent where no editor is. */
+  readonly terminalSettings?: TerminalSettings
   /** Absent where no editor is. */
   readonly personTerminals?: PersonTerminals
   readonly workspace: Workspace

@@ -37,6 +37,7 @@ import { vscodeProblemFeed } from './platform/vscode/problem-feed.ts'
 import { createVscodeSecrets } from './platform/vscode/secrets.ts'
 import { createVscodeSettingsSource } from './platform/vscode/settings-source.ts'
 import { VscodePersonTerminals } from './platform/vscode/person-terminals.ts'
+import { createVscodeTerminalSettings } from './platform/vscode/terminal-settings.ts'
 import { vscodeTerminalViews } from './platform/vscode/terminal-views.ts'
 import { createVscodeWorkspace } from './platform/vscode/workspace.ts'
 import type { ChatController } from './host/chat-controller.ts'
@@ -127,6 +128,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
     terminals: processes.terminals,
     createScreen: createXtermScreen,
     terminalViews: vscodeTerminalViews,
+    terminalSettings: createVscodeTerminalSettings(),
     personTerminals,
     workspace,
   })

@@ -84,7 +84,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
   const { blobs, clock, editorModels, files, logger, machine, processes, search, workspace } = world
   const { dispatch } = kernel
   const logPath = (sessionId: string) => blobs.spillFolder(sessionId).replace(/[\\/]spill$/, '/events.jsonl')
-  const environment = createCommandEnvironment({ dispatch, machine, logPath })
+  const environment = createCommandEnvironment({ dispatch, machine, logPath, ...(world.terminalSettings && { ofPerson: world.terminalSettings.environment }) })
   const setting = <Name extends keyof typeof specs>(name: Name) => (): ReturnType<(typeof specs)[Name]['parse']> => {
     const settings: Settings = kernel.root.settings
     // One table holds all specs; each entry's parser gives that entry's type.
@@ -162,7 +162,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     languageTools({ languages: world.languages, files, blobs, clock }),
     jobTools,
     ...(world.terminals?.problem === null
-      ? [terminalsPlugin({ terminals: world.terminals, createScreen: world.createScreen, ...(world.terminalViews && { views: world.terminalViews }), ...(world.personTerminals && { personTerminals: world.personTerminals }), mayAdopt: setting('terminalsAdopt'), clock, logger, machine, shellPath: setting('shellPath'), environment }), terminalEffects, terminalTools({ files, offersAdoption: world.personTerminals === undefined ? () => false : setting('terminalsAdopt') })]
+      ? [terminalsPlugin({ terminals: world.terminals, createScreen: world.createScreen, ...(world.terminalViews && { views: world.terminalViews }), ...(world.personTerminals && { personTerminals: world.personTerminals }), mayAdopt: setting('terminalsAdopt'), clock, logger, machine, shellPath: setting('shellPath'), environment, profiles: () => (world.terminalSettings?.profiles() ?? []).filter(({ name }) => setting('terminalsProfiles')().includes(name)) }), terminalEffects, terminalTools({ files, offersAdoption: world.personTerminals === undefined ? () => false : setting('terminalsAdopt') })]
       : []),
     todoTools({ allowParallelInProgress: true }),
     questionTools,

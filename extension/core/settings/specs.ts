@@ -541,6 +541,16 @@ export const settings = {
     applies: 'restart',
     isRestricted: true,
   }),
+  terminalsProfiles: setting<readonly string[]>({
+    key: 'terminals.profiles',
+    fallback: [],
+    scope: 'machine',
+    description: 'Names of your terminal profiles (`terminal.integrated.profiles`) that the model may open terminals with, beside bash, sh and PowerShell. What it types there is always asked for.',
+    expects: 'a list of names',
+    schema: names,
+    applies: 'restart',
+    isRestricted: true,
+  }),
   shellTimeoutMs: setting({
     key: 'shell.timeoutMs',
     fallback: 120_000,

@@ -5,6 +5,7 @@ import type { Machine } from '../../capabilities/machine.ts'
 import { MESSAGE_SEQUENCE } from '../../capabilities/terminal-screen.ts'
 import type { PersonTerminals } from '../../capabilities/person-terminals.ts'
 import type { TerminalHost, TerminalProcess } from '../../capabilities/terminal.ts'
+import type { TerminalProfile } from '../../capabilities/terminal-settings.ts'
 import type { TerminalViews } from '../../capabilities/terminal-view.ts'
 import type { CreateScreen } from '../../capabilities/terminal-screen.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
@@ -33,6 +34,8 @@ export interface TerminalsPluginNeeds {
   /** The person's own choice of program; null: the machine's. */
   readonly shellPath: () => string | null
   readonly environment: CommandEnvironment
+  /** Profiles of the person's that agents may use, beside the shells that are found. */
+  readonly profiles?: () => readonly TerminalProfile[]
 }
 
 export const TERMINAL_SIZE = { columns: 160, rows: 40 } as const
@@ -53,7 +56,7 @@ interface Start {
 
 /** Offers `terminals`, writes them into the log of their owner, ends them with it, and after a resume names those that did not outlive the last host. */
 export function terminalsPlugin(needs: TerminalsPluginNeeds): Plugin {
-  const { terminals: host, createScreen, views, personTerminals, mayAdopt, clock, logger, machine, shellPath, environment } = needs
+  const { terminals: host, createScreen, views, personTerminals, mayAdopt, clock, logger, machine, shellPath, environment, profiles = () => [] } = needs
   return {
     name: 'terminals',
     apply(ctx) {
@@ -68,7 +71,7 @@ export function terminalsPlugin(needs: TerminalsPluginNeeds): Plugin {
         if (one.owner !== caller) throw new TerminalSessionError('FOREIGN_SESSION', `Terminal ${id} belongs to another session.`)
         return one
       }
-      const shells = () => shellsOf(machine, shellPath())
+      const shells = () => shellsOf(machine, shellPath(), profiles())
       /** Of the person's terminals those that an agent has. */
       const adopted = new Set<string>()
       const checkedOwner = (owner: Agent | undefined, name: string | undefined): Agent => {

@@ -1,3 +1,5 @@
+import { isSecretName } from '../../base/secret-name.ts'
+
 /** Names and values as a program gets them. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -32,5 +34,4 @@ export function mergeEnvironment(
   return merged
 }
 
-const isSecretName = (name: string) => /KEY|PASSWORD|SECRET|TOKEN/i.test(name)
 const isHostName = (name: string) => /^(BOSUN|ELECTRON|VSCODE)_/i.test(name)

@@ -17,7 +17,7 @@ describe.skipIf(cannotRun)('the environment', () => {
       settings: { 'permissions.defaultPreset': 'danger-full-access' },
       alter(world) {
         userFolder = world.machine.userFolder
-        return world
+        return { ...world, terminalSettings: { environment: () => ({ OF_PERSON: 'mine', MY_TOKEN: 'secret', GIT_PAGER: 'less', LANG: null }), profiles: () => [] } }
       },
     })
   })
@@ -49,6 +49,11 @@ describe.skipIf(cannotRun)('the environment', () => {
       expect([id, home]).toEqual([agent.id, userFolder])
       await agent.session.flush()
       expect(JSON.parse((await readFile(log, 'utf8')).split('\n')[0] ?? '')).toMatchObject({ id: agent.id })
+      await agent.dispose()
+    }, 30_000)
+    it('has what the person set for terminals, where the shell itself needs nothing else, and no secret of it', async () => {
+      const agent = await created(way)
+      expect(await write(agent, 'echo "[$OF_PERSON $GIT_PAGER ${MY_TOKEN-none} ${LANG-none}]"')).toContain('[mine cat none none]')
       await agent.dispose()
     }, 30_000)
     it('has what plugins add, for the agents of their layer alone, and never a name of ours from them', async () => {

@@ -241,6 +241,20 @@ describe.skipIf(cannotRun)('the terminal tools', () => {
       expect(textOf(await run('list', {}, { agent: other }))).toBe('You have no terminals.')
       await other.dispose()
     })
+    it('a profile of the person’s that they did not allow; an allowed one is a type, and what is typed there is nobody’s to judge', async () => {
+      const profile = (name: string) => ({ name, command: '/bin/sh', args: ['-i'], environment: { PS1: 'mine> ', ENV: null } })
+      const other = await wholeApplication({
+        settings: { 'permissions.defaultPreset': 'danger-full-access', 'terminals.profiles': ['Mine'] },
+        alter: (world) => ({ ...world, terminalSettings: { environment: () => ({}), profiles: () => [profile('Mine'), profile('Theirs')] } }),
+      })
+      const owner = await other.ctx.agents.create({ cwd: folder })
+      expect(other.ctx.terminals.types).toEqual(['bash', 'sh', 'Mine'])
+      await expect(other.ctx.terminals.open(owner, { type: 'Theirs', cwd: folder })).rejects.toMatchObject({ code: 'NO_BACKEND' })
+      const { sessionId, motd } = await other.ctx.terminals.open(owner, { type: 'Mine', cwd: folder })
+      expect(motd).toBe('mine>')
+      expect(other.ctx.permissions.effectOf('terminal_send', { sessionId, text: 'ls' }, owner.scope)).toEqual({ kind: 'unknown' })
+      await other.dispose()
+    })
     it('an unknown type, naming those there are', async () => expect(outcomeOf(await run('open', { type: 'tcsh' }))).toEqual(failed('NO_BACKEND', /bash/)))
     it('a session that is over, or none at all', async () => {
       const { terminals } = application.ctx

@@ -142,6 +142,7 @@ describe('24.2 the settings', () => {
     ['jobs.ports', 'offer', 'machine'],
     ['jobs.problems', true, 'window'],
     ['terminals.adopt', false, 'machine'],
+    ['terminals.profiles', [], 'machine'],
     ['permissions.defaultPreset', 'workspace-write', 'machine'],
     ['permissions.rules', [], 'window'],
     ['compaction.auto', true, 'window'],

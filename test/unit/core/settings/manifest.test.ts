@@ -38,6 +38,7 @@ describe('the settings in the manifest', () => {
       'bosun.shell.path',
       'bosun.shell.offered',
       'bosun.terminals.adopt',
+      'bosun.terminals.profiles',
       'bosun.shell.timeoutMs',
       'bosun.jobs.maxConsecutiveWakes',
       ...['searchProvider', 'providers', 'fetchEnabled', 'allowedPrivateHosts'].map((name) => `bosun.tools.web.${name}`),

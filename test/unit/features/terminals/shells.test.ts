@@ -10,6 +10,13 @@ describe('the shells of terminals', () => {
     ['on Windows', { platform: 'win32', bash: null, pwsh: 'powershell.exe' }, null, ['pwsh']],
     ['with one that the person named', { bash: null }, '/opt/bash', ['bash', 'sh']],
   ] as const)('%s', (_name, facts, chosen, expected) => expect([...shells(facts, chosen).keys()]).toEqual(expected))
+  it('are followed by the profiles that the person allows, which start as they say; none takes a name of ours', () => {
+    const profile = (name: string) => ({ name, command: '/usr/bin/zsh', args: ['-l'], environment: { A: 'b', PAGER: null } })
+    const all = shellsOf(createFakeMachine({}), null, [profile('bash'), profile('My zsh')])
+    expect([...all.keys()]).toEqual(['bash', 'sh', 'My zsh'])
+    expect(all.get('bash')?.program('n').command).toBe('/bin/bash')
+    expect([all.get('My zsh')?.program('n'), all.get('My zsh')?.env('n')]).toEqual([{ command: '/usr/bin/zsh', args: ['-l'] }, { TERM: 'xterm-256color', PAGER: null, GIT_PAGER: 'cat', HISTFILE: null, A: 'b' }])
+  })
   it('are without the person’s start-up files, and keep no history', () => {
     const bash = shells({}).get('bash')
     expect(bash?.program('n')).toEqual({ command: '/bin/bash', args: ['--noprofile', '--norc', '+H', '-i'] })
