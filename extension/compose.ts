@@ -15,6 +15,7 @@ import type { Notebooks } from './capabilities/notebooks.ts'
 import type { PictureScaler } from './capabilities/picture-scaler.ts'
 import type { ProblemFeed } from './capabilities/problem-feed.ts'
 import type { ProcessRunner } from './capabilities/process.ts'
+import type { Sandbox } from './capabilities/sandbox.ts'
 import type { Search } from './capabilities/search.ts'
 import type { Secrets } from './capabilities/secrets.ts'
 import type { SettingsSource } from './capabilities/settings-source.ts'
@@ -76,6 +77,8 @@ export interface Capabilities {
   /** Absent where no editor is. */
   readonly problemFeed?: ProblemFeed
   readonly processes: ProcessRunner
+  /** Absent where nothing can be confined. */
+  readonly sandbox?: Sandbox
   readonly search: Search
   readonly secrets: Secrets
   readonly settings: SettingsSource

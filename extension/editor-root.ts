@@ -11,6 +11,7 @@ import { NodeEventStore } from './platform/node/event-store.ts'
 import { NodeFileSystem } from './platform/node/file-system.ts'
 import { readGitBranch } from './platform/node/git-branch.ts'
 import { createHostMarks } from './platform/node/host-marks.ts'
+import { createNodeSandbox } from './platform/node/sandbox/find-sandbox.ts'
 import { createKeeperRunner } from './platform/node/keeper-runner.ts'
 import { createNodeMachine } from './platform/node/machine.ts'
 import { usesProxy } from './platform/node/http.ts'
@@ -116,6 +117,7 @@ export async function runEditor(context: vscode.ExtensionContext, { views, jobTr
     notebooks: createVscodeNotebooks({ files }),
     problemFeed: vscodeProblemFeed,
     processes,
+    sandbox: createNodeSandbox({ processes }),
     search,
     changeWatch: createChangeWatch({ search }),
     secrets,

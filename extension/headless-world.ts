@@ -28,6 +28,7 @@ import type { LogLevel } from './platform/node/logger.ts'
 import { createNodeMachine } from './platform/node/machine.ts'
 import { createRipgrepFinder } from './platform/node/find-ripgrep.ts'
 import { createRipgrepSearch } from './platform/node/ripgrep-search.ts'
+import { createNodeSandbox } from './platform/node/sandbox/find-sandbox.ts'
 import { createFileSecrets } from './platform/node/secrets.ts'
 import { makeFolders } from './platform/node/make-folders.ts'
 import { createFileSettings } from './platform/node/settings-source.ts'
@@ -106,6 +107,7 @@ export async function createHeadlessWorld({ cwd, storage, settings, providers, i
     logger,
     machine,
     processes,
+    sandbox: createNodeSandbox({ processes }),
     search,
     changeWatch: createChangeWatch({ search }),
     secrets: createFileSecrets({ folder: home, logger }),

@@ -129,6 +129,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     policyPlugin({
       dispatch, source: world.settings, workspace, files, machine, logger,
       shellSyntax: world.shellSyntax,
+      ...(world.sandbox && { sandbox: world.sandbox }),
       readableFolders: (sessionId) => [
         ...[sessionId, ...(kernel.root.get('sessions')?.ancestors(sessionId) ?? [])].map((id) => blobs.spillFolder(id)),
         ...(kernel.root.get('skills')?.resourceFolders(sessionId) ?? []),

@@ -844,12 +844,18 @@ function failedStateOf(code: string | undefined): ToolRow['state'] {
   switch (code) {
     case 'DENIED':
     case 'WORKSPACE_UNTRUSTED':
+    case 'FS_SANDBOX_DENIED':
+    case 'ESCALATION_NO_APPROVALS':
+    case 'ESCALATION_NO_AGENT':
+    case 'ESCALATION_NO_CHANNEL':
+    case 'ESCALATION_REJECTED':
       return 'denied'
     case 'ABORTED':
     case 'ABORTED_BEFORE_DISPATCH':
     case 'TOOL_NOT_STARTED':
     case 'ASK_ABORTED':
     case 'ASK_CANCELLED':
+    case 'ESCALATION_CANCELLED':
       return 'cancelled'
     default:
       return 'failed'

@@ -104,7 +104,7 @@ const resultShapes: ReadonlyMap<unknown, readonly Shape[]> = new Map<ToolResultV
   ['generic', [object<Result<'generic'>>({ card: text, title: optional(text), content: optional(content), jobId: optional(text) })]],
   [
     'terminal',
-    [object<Result<'terminal'>>({ card: text, title: optional(text), output: optional(text), exitCode: optional(number), signal: optional(text), timedOut: optional(boolean), aborted: optional(boolean), durationMs: optional(number), logPath: optional(text), cwd: optional(text), omittedBytes: optional(number), jobId: optional(text), isTyped: optional(boolean) })],
+    [object<Result<'terminal'>>({ card: text, title: optional(text), output: optional(text), exitCode: optional(number), signal: optional(text), timedOut: optional(boolean), aborted: optional(boolean), durationMs: optional(number), logPath: optional(text), cwd: optional(text), omittedBytes: optional(number), sandbox: optional(word('confined', 'denied')), jobId: optional(text), isTyped: optional(boolean) })],
   ],
   ['diff', [object<Result<'diff'>>({ card: text, title: optional(text), diffs, note: optional(text) })]],
   [

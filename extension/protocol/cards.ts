@@ -121,6 +121,8 @@ export interface TerminalResultView {
   readonly cwd?: string
   /** Of its output that nobody is shown, though the log may have it. */
   readonly omittedBytes?: number
+  /** The system held it to what the session may write: `confined`, or `denied` when that stopped it. */
+  readonly sandbox?: 'confined' | 'denied'
   /** It went on as this background job. */
   readonly jobId?: string
   /** It was typed to a program that runs there, or not sent yet: no command was run. */

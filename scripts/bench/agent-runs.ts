@@ -28,6 +28,8 @@ export interface RunOptions {
 export async function runAgent(runner: Runner, { steps, headless, rg, measureMemory }: RunOptions): Promise<AgentRun> {
   const cwd = sampleWorkspace()
   const storage = mkdtempSync(join(tmpdir(), 'bosun-bench-store-'))
+  // The floor confines nothing either; what a sandbox costs a command is a row among the tools.
+  writeFileSync(join(storage, 'settings.json'), JSON.stringify({ 'bosun.sandbox.use': 'off' }))
   const server = await startStepServer(steps)
   const startedAt = performance.now()
   const args =

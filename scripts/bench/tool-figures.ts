@@ -7,6 +7,7 @@ import { compose } from '../../extension/compose.ts'
 import type {} from '../../extension/core/loop/points.ts'
 import type {} from '../../extension/core/tools/service.ts'
 import { createHeadlessWorld } from '../../extension/headless-world.ts'
+import { createNodeSandbox } from '../../extension/platform/node/sandbox/find-sandbox.ts'
 import type { Figure } from './table.ts'
 import { median } from './agent-runs.ts'
 
@@ -15,13 +16,12 @@ export async function toolFigures(tree: string, rg: string): Promise<readonly Fi
   const storage = mkdtempSync(join(tmpdir(), 'bosun-bench-tools-'))
   const file = join(storage, 'sample.ts')
   writeFileSync(file, Array.from({ length: 400 }, (_line, line) => `export const value${line} = ${line}\n`).join(''))
-  const world = await createHeadlessWorld({ cwd: tree, storage, settings: {} })
-  const { ctx, dispose } = compose(world)
-  const agent = await ctx.agents.create({ cwd: tree })
-  const call = async (name: string, args: object): Promise<void> => {
-    const result = await ctx.tools.execute({ callId: 'bench', name, arguments: args, agent, signal: AbortSignal.timeout(120_000) })
-    if (result.isError) throw new Error(`${name}: ${result.error.message}`)
-  }
+  // What a sandbox costs stands in rows of its own, so that the others are the same on every machine.
+  const plain = await openApplication(tree, join(storage, 'plain'), 'off')
+  const confined = await openApplication(tree, join(storage, 'confined'), 'auto')
+  const { call } = plain
+  const { runner } = await createNodeSandbox({ processes: plain.world.processes }).find()
+  const wrapped = await runner?.wrap({ command: 'bash', args: ['-c', 'true'], cwd: tree }, { writable: [tree], searched: [], secretNames: [], isSecret: () => false })
   try {
     const pairs: readonly (Omit<Figure, 'value' | 'floor'> & { readonly count: number; readonly ours: () => Promise<unknown>; readonly bare: () => Promise<unknown>; readonly allowance?: (bareMs: number) => number })[] = [
       {
@@ -32,6 +32,15 @@ export async function toolFigures(tree: string, rg: string): Promise<readonly Fi
         name: 'bash tool, beside bash -c', unit: 'ms', goal: 1.5, count: 30,
         ours: () => call('bash', { command: 'true', description: 'Nothing' }), bare: () => run('bash', ['-c', 'true'], tree),
       },
+      ...(wrapped === undefined
+        ? []
+        : [
+            {
+              name: 'bash tool in the sandbox, beside the sandbox alone', unit: 'ms' as const, goal: 1.5, count: 30,
+              ours: () => confined.call('bash', { command: 'true', description: 'Nothing' }), bare: () => run(wrapped.command, wrapped.args, tree),
+            },
+            { name: 'the sandbox alone, beside bash -c', unit: 'ms' as const, count: 30, ours: () => run(wrapped.command, wrapped.args, tree), bare: () => run('bash', ['-c', 'true'], tree) },
+          ]),
       {
         name: 'grep tool, beside ripgrep on the same tree', unit: 'ms', goal: 1.3, count: 5,
         ours: () => call('grep', { pattern: 'createLanguageService' }),
@@ -58,9 +67,25 @@ export async function toolFigures(tree: string, rg: string): Promise<readonly Fi
     }
     return figures
   } finally {
-    await dispose()
-    await world.dispose()
+    await Promise.all([plain.dispose(), confined.dispose()])
     rmSync(storage, { recursive: true, force: true })
+  }
+}
+
+async function openApplication(cwd: string, storage: string, use: 'auto' | 'off') {
+  const world = await createHeadlessWorld({ cwd, storage, settings: { 'sandbox.use': use } })
+  const { ctx, dispose } = compose(world)
+  const agent = await ctx.agents.create({ cwd })
+  return {
+    world,
+    async call(name: string, args: object): Promise<void> {
+      const result = await ctx.tools.execute({ callId: 'bench', name, arguments: args, agent, signal: AbortSignal.timeout(120_000) })
+      if (result.isError) throw new Error(`${name}: ${result.error.message}`)
+    },
+    async dispose() {
+      await dispose()
+      await world.dispose()
+    },
   }
 }
 

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { isRunning } from '../contract/process-runner.suite.ts'
 import type { WireApi } from '../../extension/core/model/provider-config.ts'
 import { parseHooks } from '../../extension/features/hooks/parse-hooks.ts'
 import { createFolders, logsIn, runHeadless } from '../support/headless.ts'
 import type { ModelScript, ScriptToolCall } from '../support/model-script.ts'
 import { failures } from '../support/model-script.ts'
 import { sharedPrefixLength, startModelServer } from '../support/model-server.ts'
+import { ownSeconds, programsWith } from '../support/programs-with.ts'
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
@@ -293,7 +293,8 @@ describe('tools', () => {
     const [work = '', store = '', home = ''] = paths
     for (const folder of [work, store, join(home, '.claude')]) mkdirSync(folder, { recursive: true })
     // It has left its session before the shell ends, which would take it with it else.
-    const daemon = (name: string) => `setsid -f bash -c "echo \\$\\$ > ${join(work, name)}; exec sleep 1000" > /dev/null 2>&1 < /dev/null; until [ -s ${join(work, name)} ]; do sleep 0.02; done`
+    const seconds = { 'by-command': ownSeconds(), 'by-hook': ownSeconds() }
+    const daemon = (name: keyof typeof seconds) => `setsid -f bash -c "echo \\$\\$ > ${join(work, name)}; exec sleep ${seconds[name]}" > /dev/null 2>&1 < /dev/null; until [ -s ${join(work, name)} ]; do sleep 0.02; done`
     const path = join(home, '.claude/settings.json')
     const text = JSON.stringify({ hooks: { PreToolUse: [{ hooks: [{ type: 'command', command: daemon('by-hook') }] }] } })
     writeFileSync(path, text)
@@ -304,7 +305,8 @@ describe('tools', () => {
     const args = { command: daemon('by-command'), description: 'Start a daemon' }
     const { code, lines } = await runHeadless(['tool', 'bash', JSON.stringify(args), '--cwd', work, '--storage', store, '--permissions', 'allow'], { env: { HOME: home } })
     expect([code, lines[0]?.['isError']]).toEqual([0, false])
-    expect(['by-command', 'by-hook'].map((name) => isRunning(Number(readFileSync(join(work, name), 'utf8'))))).toEqual([false, false])
+    expect(['by-command', 'by-hook'].map((name) => existsSync(join(work, name)))).toEqual([true, true])
+    expect(await Promise.all(Object.values(seconds).map(programsWith))).toEqual([0, 0])
   })
 
   it('print one line with value, content, both views, meta and error', async () => {

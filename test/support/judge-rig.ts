@@ -1,5 +1,6 @@
 import type { FileKey } from '../../extension/capabilities/file-system.ts'
 import type { SandboxMode } from '../../extension/core/log/event.ts'
+import { createConfinement } from '../../extension/core/policy/confinements.ts'
 import { createJudge } from '../../extension/core/policy/judge.ts'
 import { absolutePath } from '../../extension/core/policy/paths.ts'
 import { createPermissionBook } from '../../extension/core/policy/permissions-service.ts'
@@ -53,7 +54,8 @@ export function judgeRig({ mode, isTrusted = true, rules, workspaceRules, links 
   }
   const syntax = hasGrammar ? shellSyntax : { parseBash: () => Promise.reject(new Error('no grammar')) }
   const book = createPermissionBook({ source, settings, workspace, machine, logger })
-  const judge = createJudge({ book, settings, workspace, files, machine, shellSyntax: syntax, logger, readableFolders: () => ['/storage/spill'] })
+  const confinement = createConfinement({ book, settings, workspace, files, machine, logger })
+  const judge = createJudge({ book, confinement, toolAt: () => undefined, settings, workspace, files, machine, shellSyntax: syntax, logger, readableFolders: () => ['/storage/spill'] })
   const agent = createFakeAgent({ cwd: folders[0] ?? '/home/me/web' })
   const exec = (name: string, args: Json): Execution => ({ callId: 'c', rootCallId: 'c', name, arguments: args, agent, token: { id: 't' }, signal: new AbortController().signal })
   return { judge, exec, decide: (name: string, args: Json) => judge.decide(exec(name, args)) }

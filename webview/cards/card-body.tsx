@@ -32,6 +32,7 @@ export function CardBody({ row }: { readonly row: ToolRow }) {
           description={pending?.description}
           output={result.output ?? row.progress}
           omittedBytes={result.omittedBytes}
+          sandbox={result.sandbox}
           isJob={result.jobId !== undefined}
         />
       )

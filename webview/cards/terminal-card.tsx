@@ -16,6 +16,8 @@ export interface TerminalCardProps {
   readonly output: string
   /** Of its output, that even the log of the talk has not kept. */
   readonly omittedBytes?: number | undefined
+  /** The system confined it, or stopped it. */
+  readonly sandbox?: 'confined' | 'denied' | undefined
   /** It went on in the background; what it shows from then on stands in its terminal. */
   readonly isJob?: boolean
 }
@@ -24,7 +26,7 @@ export interface TerminalCardProps {
 const MAX_DRAWN_CHARS = 16_000
 
 /** A command and the end of its output, as a terminal shows it; while it runs it follows. */
-export function TerminalCard({ row, command, cwd, description, output, omittedBytes = 0, isJob = false }: TerminalCardProps) {
+export function TerminalCard({ row, command, cwd, description, output, omittedBytes = 0, sandbox, isJob = false }: TerminalCardProps) {
   const { actions } = useApp()
   const running = useCommand(row)
   const box = useRef<HTMLPreElement>(null)
@@ -73,6 +75,7 @@ export function TerminalCard({ row, command, cwd, description, output, omittedBy
             {t('in {0}', cwd)}
           </span>
         )}
+        {sandbox !== undefined && <span class="terminal-cwd">{sandbox === 'denied' ? t('denied by the sandbox') : t('sandboxed')}</span>}
         {omittedBytes > 0 && <span class="terminal-cwd">{t('{0} left out', formatBytes(omittedBytes))}</span>}
         <span class="terminal-buttons">{running === undefined ? !isJob && <TerminalButton row={row} /> : <CommandButtons command={running} isLabelled />}</span>
       </div>

@@ -5,12 +5,16 @@ import type { Machine } from '../../capabilities/machine.ts'
 import type { ShellSyntax } from '../../capabilities/shell-syntax.ts'
 import type { Workspace } from '../../capabilities/workspace.ts'
 import type { Logger } from '../../capabilities/logger.ts'
+import type { ScopeKey } from '../kernel/plugin.ts'
 import type { SandboxMode } from '../log/event.ts'
 import type { Settings } from '../settings/settings.ts'
 import { settings as specs } from '../settings/specs.ts'
-import type { ApprovalDetails, Execution, PolicyGrounds, PreExecuteDecision } from '../tools/definition.ts'
+import { denialLines } from '../tools/confinement.ts'
+import type { ApprovalDetails, DenialCode, Execution, PolicyGrounds, PreExecuteDecision, ToolDefinition } from '../tools/definition.ts'
 import { alwaysForCommands, alwaysForEdit, alwaysForHosts, alwaysForLine, alwaysForPages, alwaysForRead, alwaysForText, alwaysForTool } from './always-choices.ts'
 import { absolutePath, isWithin, pathMatcher, relativeTo, styleOf, type PathStyle } from './paths.ts'
+import type { ConfinementBook } from './confinements.ts'
+import { escalationOf, justificationWords, reachWords, type Escalation } from './escalation.ts'
 import type { PermissionBook } from './permissions-service.ts'
 import { commandRuleText, formatRule, matchesCommand, type Rule, type RuleSource } from './rules.ts'
 import { ruleKey } from './session-permissions.ts'
@@ -27,6 +31,9 @@ import type { EditEffect, NetworkEffect, ToolEffect } from './tool-effects.ts'
 
 interface Parts {
   readonly book: Pick<PermissionBook, 'modeIn' | 'capIn' | 'rulesIn' | 'effectOf'>
+  readonly confinement: Pick<ConfinementBook, 'isOfferedBy' | 'grant' | 'wayOn' | 'willConfine'>
+  /** The tool that a layer sees under a name, as an identity. */
+  readonly toolAt: (name: string, scope: ScopeKey | null) => ToolDefinition | undefined
   readonly settings: Pick<Settings, 'get'>
   readonly workspace: Workspace
   readonly files: Pick<FileSystem, 'resolve'>
@@ -54,8 +61,9 @@ interface Case {
   readonly effect: ToolEffect
   /** `read-only` under a cap, whatever the person chose. */
   readonly mode: SandboxMode
-  /** Why nothing may change, as a refused call is told it. */
+  /** Why nothing may change, as a refused call is told it, with the lines that say how it may be asked for. */
   readonly readOnlyWords: string
+  readonly wayOn: string
   readonly isCapped: boolean
   readonly rules: readonly Rule[]
   readonly cwd: string
@@ -76,7 +84,7 @@ const allow: PreExecuteDecision = { kind: 'allow' }
 const allowed = (by: PolicyGrounds['by'], why: string): PreExecuteDecision => ({ kind: 'allow', grounds: { by, why } })
 const allowedBy = (rules: readonly Rule[]): PreExecuteDecision => ({ kind: 'allow', grounds: groundsOf(rules) })
 const allowedByMode = allowed('mode', 'Full access asks for nothing but what throws work away.')
-const deny = (by: PolicyGrounds['by'], reason: string, code?: string): PreExecuteDecision => ({ kind: 'deny', reason, grounds: { by, why: reason }, ...(code !== undefined && { code }) })
+const deny = (by: PolicyGrounds['by'], reason: string, code?: DenialCode): PreExecuteDecision => ({ kind: 'deny', reason, grounds: { by, why: reason }, ...(code !== undefined && { code }) })
 
 /** What the rules say, with where each stands. */
 function groundsOf(rules: readonly Rule[]): PolicyGrounds {
@@ -92,7 +100,7 @@ const sourceWords: Readonly<Record<RuleSource, string>> = {
 }
 
 export function createJudge(parts: Parts): Judge {
-  const { book, settings, workspace, files, machine, shellSyntax, logger } = parts
+  const { book, confinement, settings, workspace, files, machine, shellSyntax, logger } = parts
   const style: PathStyle = styleOf(machine)
   const created = new Map<string, Set<string>>()
   const judged = new WeakMap<Execution['token'], readonly Place[]>()
@@ -111,17 +119,30 @@ export function createJudge(parts: Parts): Judge {
     const session = exec.agent?.session
     const folders = await realFolders(session?.header.cwd)
     const cap = book.capIn(session)
+    const mode = cap === null ? book.modeIn(session) : 'read-only'
+    const isOffered = confinement.isOfferedBy(parts.toolAt(exec.name, exec.agent?.scope ?? null))
     const whole: Case = {
       exec,
       also: null,
       effect,
-      mode: cap === null ? book.modeIn(session) : 'read-only',
+      mode,
       readOnlyWords: cap ?? readOnlyWords(exec.name),
+      wayOn: isOffered && cap === null ? ['', ...denialLines({ mode, wider: confinement.wayOn(exec, mode) }, effect.kind === 'shell' ? 'command' : 'call')].join('\n') : '',
       isCapped: cap !== null,
       rules: book.rulesIn(session).filter((rule) => holdsIn(rule, folders)),
       cwd: session?.header.cwd ?? folders[0] ?? machine.homeFolder,
       folders,
     }
+    // Other arguments than before are another call.
+    confinement.grant(exec.token, undefined)
+    const escalation = isOffered ? escalationOf(exec.arguments, mode) : { kind: 'none' as const }
+    if (escalation.kind === 'refused') return deny('mode', escalation.reason, 'INVALID_ARGS')
+    if (escalation.kind === 'asked') return decideEscalated(whole, escalation)
+    return withoutQuestion(whole, await decideEffect(whole))
+  }
+
+  async function decideEffect(whole: Case): Promise<PreExecuteDecision> {
+    const { exec, effect } = whole
     switch (effect.kind) {
       case 'none':
         return ruled(whole, []) ?? allow
@@ -136,6 +157,31 @@ export function createJudge(parts: Parts): Judge {
       case 'unknown':
         return decideUnknown(whole, await placesIn(exec.arguments, whole.cwd, exec.signal))
     }
+  }
+
+  /** What is never allowed stays so in the wider mode too, and whatever else the call does is asked for, once. */
+  async function decideEscalated(whole: Case, { mode, justification }: Escalation & { readonly kind: 'asked' }): Promise<PreExecuteDecision> {
+    const { exec, effect, isCapped, readOnlyWords: words } = whole
+    if (isCapped) return deny('mode', words)
+    const decision = await decideEffect({ ...whole, mode })
+    if (decision.kind === 'deny') return decision
+    const details = decision.kind === 'ask' ? decision.details : undefined
+    const said = justificationWords(justification)
+    confinement.grant(exec.token, mode)
+    return ask(whole, {
+      effect: `${details?.effect ?? plainAction(exec, effect)} ${reachWords(mode)}`,
+      why: details?.mustAsk === true ? `${details.why} ${said}` : said,
+      ...(details?.mustAsk === true && { mustAsk: true }),
+      ...(details?.changes && { changes: details.changes }),
+      escalatesTo: mode,
+    })
+  }
+
+  /** What is asked for only because nobody knows the command may run where the sandbox holds it, when the person chose so. */
+  async function withoutQuestion({ effect, mode }: Case, decision: PreExecuteDecision): Promise<PreExecuteDecision> {
+    if (decision.kind !== 'ask' || decision.details?.mustAsk === true || effect.kind !== 'shell' || effect.isConfined !== true) return decision
+    if (mode !== 'workspace-write' || !settings.get(specs.sandboxAllowConfined) || !(await confinement.willConfine(mode))) return decision
+    return allowed('effect', 'It runs in the sandbox, which you let commands do without a question.')
   }
 
   function trustOf({ name }: Execution, effect: ToolEffect): PreExecuteDecision | null {
@@ -211,7 +257,7 @@ export function createJudge(parts: Parts): Judge {
     const hard = closed(places) ?? ruled(whole, places)
     if (hard !== null) return hard
     if (mode === 'danger-full-access') return allowedByMode
-    if (mode === 'read-only') return deny('mode', whole.readOnlyWords)
+    if (mode === 'read-only') return deny('mode', `${whole.readOnlyWords}${whole.wayOn}`, whole.wayOn === '' ? undefined : 'FS_SANDBOX_DENIED')
     const outside = places.find(({ realPath }) => !isInside(realPath, folders) && !isTemporary(realPath))
     const own = exec.agent === undefined ? undefined : created.get(exec.agent.id)
     const rules = rulesFor(whole, places)
@@ -301,7 +347,7 @@ export function createJudge(parts: Parts): Judge {
     const doubt = facts === null ? 'its syntax cannot be judged' : await doubtAbout(facts, whole, workdir)
     const action = `Run \`${effect.command}\`${workdir === cwd ? '' : ` in ${effect.workdir}`}`
     if (facts !== null && facts.destroys !== null) {
-      if (mode === 'read-only') return deny('mode', whole.readOnlyWords)
+      if (mode === 'read-only') return deny('mode', `${whole.readOnlyWords}${whole.wayOn}`)
       const words = doubt === null ? ruleForWords(whole, effect.command, commands) : null
       if (words !== null) return allowedBy([words])
       return ask(whole, { effect: `${action}: ${facts.destroys}`, why: 'Work that is not committed may be lost.', mustAsk: true })
@@ -311,7 +357,7 @@ export function createJudge(parts: Parts): Judge {
     }
     if (mode === 'danger-full-access') return allowedByMode
     if (facts !== null && doubt === null && facts.acting.length === 0) return allowed('effect', 'It only reads.')
-    if (mode === 'read-only') return deny('mode', `${whole.readOnlyWords} This command is not known to only read${doubt === null ? '' : `: ${doubt}`}.`)
+    if (mode === 'read-only') return deny('mode', `${whole.readOnlyWords} This command is not known to only read${doubt === null ? '' : `: ${doubt}`}.${whole.wayOn}`)
     return decideActing(whole, { effect, workdir, action, script, facts, doubt })
   }
 
@@ -558,6 +604,11 @@ export function createJudge(parts: Parts): Judge {
     },
     forget: (agentId) => void created.delete(agentId),
   }
+}
+
+function plainAction({ name }: Pick<Execution, 'name'>, effect: ToolEffect): string {
+  if (effect.kind === 'shell') return `Run \`${effect.command}\`${effect.workdir === null ? '' : ` in ${effect.workdir}`}`
+  return effect.kind === 'edit' ? `${name === 'write' ? 'Write' : 'Change'} \`${effect.paths[0] ?? ''}\`` : `Use the tool \`${name}\``
 }
 
 /** UTF-16 units of the longest text that may be a path. */

@@ -1,6 +1,7 @@
 import type { FileSystem } from '../../capabilities/file-system.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Machine } from '../../capabilities/machine.ts'
+import type { Sandbox } from '../../capabilities/sandbox.ts'
 import type { SettingsSource } from '../../capabilities/settings-source.ts'
 import type { ShellSyntax } from '../../capabilities/shell-syntax.ts'
 import type { Workspace } from '../../capabilities/workspace.ts'
@@ -10,7 +11,9 @@ import type {} from '../presets/preset.ts'
 import type {} from '../prompt/system-prompt.ts'
 import type { PreExecuteAnswer, PreExecuteDecision } from '../tools/definition.ts'
 import type {} from '../tools/service.ts'
+import { orAbort } from '../../base/or-abort.ts'
 import { createApprovals } from './approvals.ts'
+import { createConfinement } from './confinements.ts'
 import { createJudge } from './judge.ts'
 import { permissionCommand } from './permission-command.ts'
 import { contextText, createPermissionBook } from './permissions-service.ts'
@@ -25,10 +28,12 @@ export interface PolicyParts {
   readonly logger: Logger
   /** Folders of Bosun's own that hold what tools were told to read, such as spilled output. */
   readonly readableFolders?: (sessionId: string) => readonly string[]
+  /** Absent where nothing can be confined. */
+  readonly sandbox?: Sandbox
 }
 
 /**
- * What calls may do: provides `permissions` and `approvals` and judges every call before it runs.
+ * What calls may do: provides `permissions`, `approvals` and `confinement` and judges every call before it runs.
  *
  * A judge that fails denies: the pipeline makes a failed result of its throw.
  */
@@ -43,9 +48,17 @@ export function policyPlugin(parts: PolicyParts): Plugin {
         presets: () => ctx.get('presets'),
         toolAt: (name, scope) => ctx.get('tools')?.get(name, scope),
       })
-      const judge = createJudge({ ...parts, book, settings: ctx.settings, readableFolders: parts.readableFolders ?? (() => []) })
+      const confinement = createConfinement({ ...parts, book, settings: ctx.settings })
+      const judge = createJudge({ ...parts, book, confinement, toolAt: (name, scope) => ctx.get('tools')?.get(name, scope), settings: ctx.settings, readableFolders: parts.readableFolders ?? (() => []) })
       ctx.provide('permissions', book)
       ctx.provide('approvals', createApprovals({ ...parts, book }))
+      ctx.provide('confinement', confinement)
+      // Looked for while the prompt is put together, and awaited before the tools of the first request are declared: they stay as they are.
+      ctx.on('agent/inbox/inserted', () => void confinement.settle())
+      ctx.on('agent/pre-step', async ({ signal }, next) => {
+        await orAbort(confinement.settle(), signal)
+        return next()
+      })
       ctx.on('agent/created', book.track)
       ctx.on('agent/session-start', (agent) => book.pin(agent))
       ctx.on('agent-preset/selected', (sessionId) => {
@@ -68,7 +81,10 @@ export function policyPlugin(parts: PolicyParts): Plugin {
           inner.systemPrompt.runtimeContext({ name: 'permissions', order: 40, text: ({ agent }) => contextText(book.modeIn(agent.session)) })
         },
       })
-      return book.dispose
+      return () => {
+        confinement.dispose()
+        book.dispose()
+      }
     },
   }
 }

@@ -8,7 +8,7 @@ export type ToolEffect =
   | { readonly kind: 'none' }
   | { readonly kind: 'read'; readonly paths: readonly string[] }
   | EditEffect
-  | { readonly kind: 'shell'; readonly shell: 'bash' | 'pwsh'; readonly command: string; readonly workdir: string | null }
+  | { readonly kind: 'shell'; readonly shell: 'bash' | 'pwsh'; readonly command: string; readonly workdir: string | null; /** It runs in the sandbox where there is one. */ readonly isConfined?: true }
   | NetworkEffect
   /** Nobody knows: tools of others. */
   | { readonly kind: 'unknown' }
@@ -85,7 +85,7 @@ export function effectOf(describe: DescribeEffect | undefined, args: Json, scope
 
 function shell(shell: 'bash' | 'pwsh', args: JsonObject): ToolEffect {
   const workdir = text(args, 'workdir', '')
-  return { kind: 'shell', shell, command: text(args, 'command'), workdir: workdir === '' ? null : workdir }
+  return { kind: 'shell', shell, command: text(args, 'command'), workdir: workdir === '' ? null : workdir, isConfined: true }
 }
 
 function text(args: JsonObject, name: string, fallback = ''): string {

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../base/json.ts'
 import type { ToolCallView, ToolResultView } from '../../protocol/cards.ts'
 import { HarnessError } from '../../base/harness-error.ts'
+import type { SandboxMode } from '../log/event.ts'
 import type { ToolContent, UserMessage } from '../log/message.ts'
 import type { Agent } from '../session/agent.ts'
 
@@ -123,9 +124,12 @@ export interface PolicyGrounds {
   readonly rules?: readonly string[]
 }
 
+/** What a refusal may be called beside `DENIED`. */
+export type DenialCode = Extract<ToolErrorCode, 'WORKSPACE_UNTRUSTED' | 'FS_SANDBOX_DENIED' | 'INVALID_ARGS' | `ESCALATION_${string}`>
+
 export type PreExecuteDecision =
   | { readonly kind: 'allow'; readonly grounds?: PolicyGrounds }
-  | { readonly kind: 'deny'; readonly reason: string; readonly code?: string; readonly grounds?: PolicyGrounds }
+  | { readonly kind: 'deny'; readonly reason: string; readonly code?: DenialCode | undefined; readonly grounds?: PolicyGrounds }
   | { readonly kind: 'ask'; readonly reason?: string; readonly details?: ApprovalDetails }
 
 /** What a listener may answer: a decision, or other arguments for the call, which are validated, logged and judged anew. `by` says whose they are, in words for person and model. */
@@ -139,6 +143,8 @@ export interface ApprovalDetails {
   readonly always?: readonly { readonly label: string; readonly rule: JsonObject }[]
   /** Uncommitted work is at stake: asked even where the policy is never to ask. */
   readonly mustAsk?: true
+  /** The call asks for this mode, for itself alone. */
+  readonly escalatesTo?: SandboxMode
   /** What the call would change, worked out before: to be looked at before it is allowed. */
   readonly changes?: readonly PlannedChange[]
 }
@@ -181,6 +187,12 @@ export type ToolErrorCode =
   | 'TOOL_TIMEOUT'
   | 'DENIED'
   | 'WORKSPACE_UNTRUSTED'
+  | 'FS_SANDBOX_DENIED'
+  | 'ESCALATION_NO_APPROVALS'
+  | 'ESCALATION_NO_AGENT'
+  | 'ESCALATION_NO_CHANNEL'
+  | 'ESCALATION_REJECTED'
+  | 'ESCALATION_CANCELLED'
   | 'CODE_RUN_FAILED'
   | 'TOOL_NOT_STARTED'
   | 'TOOL_OUTCOME_UNKNOWN'

@@ -12,6 +12,7 @@ import { validate } from '../schema/validate.ts'
 import { invalidArguments } from './define-tool.ts'
 import { PresentedError, RESERVED_TOOL_NAME, ToolError } from './definition.ts'
 import type {
+  DenialCode,
   PolicyGrounds,
   BodyExecution,
   Execution,
@@ -250,7 +251,9 @@ export class StagedCall implements StagedExecution {
   async #ask(decision: PreExecuteDecision & { readonly kind: 'ask' }): Promise<ToolFailure | { readonly arguments?: Json } | null> {
     const { agent, callId, name, arguments: args, signal } = this.#exec
     const approvals = this.#registry.approvals()
+    const isEscalation = decision.details?.escalatesTo !== undefined
     if (!approvals || !agent) {
+      if (isEscalation) return denial(agent ? `There are no approvals here, so ${name} cannot get wider permissions.` : `${name} was called outside of a session, so nobody can give it wider permissions.`, agent ? 'ESCALATION_NO_APPROVALS' : 'ESCALATION_NO_AGENT')
       return denial(decision.reason ?? `${name} needs approval, and there is nobody here who could give it.`)
     }
     const answer = await approvals.request({
@@ -267,7 +270,7 @@ export class StagedCall implements StagedExecution {
     if (answer.outcome === 'allowed-once') return answer.arguments === undefined ? {} : { arguments: answer.arguments }
     // The cancel of the call speaks for itself.
     if (answer.outcome === 'cancelled' && this.#isAborted()) return null
-    return denial(refusalText(name, answer))
+    return denial(refusalText(name, answer), isEscalation ? escalationCodes[answer.outcome] : undefined)
   }
 
   /** The end of the chain of wrappers. */
@@ -541,6 +544,13 @@ function refusalText(name: string, answer: ApprovalAnswer): string {
   }
 }
 
+/** Of calls that asked for wider permissions. */
+const escalationCodes: Readonly<Record<Exclude<ApprovalAnswer['outcome'], 'allowed-once'>, DenialCode>> = {
+  rejected: 'ESCALATION_REJECTED',
+  cancelled: 'ESCALATION_CANCELLED',
+  unavailable: 'ESCALATION_NO_CHANNEL',
+}
+
 /** Where the agent's log stands; undefined outside a step. */
 function openStepOf({ session }: Agent): { readonly turn: number; readonly step: number } | undefined {
   for (let seq = session.length - 1; seq >= 0; seq -= 1) {
@@ -551,8 +561,7 @@ function openStepOf({ session }: Agent): { readonly turn: number; readonly step:
   return undefined
 }
 
-const denial = (reason: string, code?: string): ToolFailure =>
-  failureOf(new ToolError(code === 'WORKSPACE_UNTRUSTED' ? 'WORKSPACE_UNTRUSTED' : 'DENIED', reason))
+const denial = (reason: string, code: DenialCode | 'DENIED' = 'DENIED'): ToolFailure => failureOf(new ToolError(code, reason))
 const aborted = () => new ToolError('ABORTED', 'The call was stopped while it ran.')
 const abortedBeforeDispatch = () => new ToolError('ABORTED_BEFORE_DISPATCH', 'The call was stopped before it started.')
 const abortReason = (signal: AbortSignal): unknown => (isHarnessError(signal.reason) ? signal.reason : aborted())

@@ -12,6 +12,7 @@ import type {} from '../../features/observation/service.ts'
 import type {} from '../../core/loop/points.ts'
 import type {} from '../../core/model/contract.ts'
 import type { BodyExecution } from '../../core/tools/definition.ts'
+import { registerConfinable } from '../register-confinable.ts'
 import { createEdit } from './edit.ts'
 import { createReadImage } from './read-image.ts'
 import { createRead } from './read.ts'
@@ -36,7 +37,8 @@ export const fileTools = (needs: FileToolsNeeds): Plugin => ({
   inject: ['tools', 'observations', 'systemPrompt'],
   apply(ctx) {
     const all = { ...needs, observations: ctx.observations, takesImages }
-    for (const tool of [createRead(all), createReadImage(all), createWrite(all), createEdit(all), createStrReplaceEditor(all)]) ctx.tools.register(tool)
+    for (const tool of [createRead(all), createReadImage(all), createStrReplaceEditor(all)]) ctx.tools.register(tool)
+    for (const tool of [createWrite(all), createEdit(all)]) registerConfinable(ctx, tool)
     /** What the model that the next request goes to declares of itself. */
     async function takesImages({ agent }: BodyExecution): Promise<boolean> {
       const config = agent && ctx.get('agents')?.configurationOf(agent.id)

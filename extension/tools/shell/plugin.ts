@@ -9,6 +9,7 @@ import type {} from '../../core/prompt/system-prompt.ts'
 import type {} from '../../core/tools/service.ts'
 import type {} from '../../features/jobs/service.ts'
 import type { CommandEnvironment } from '../../features/command-environment/service.ts'
+import { registerConfinable } from '../register-confinable.ts'
 import { LeftPrograms } from './left-programs.ts'
 import { bashDialect, programOf, pwshDialect } from './shell-dialect.ts'
 import { createShellTool } from './shell-tool.ts'
@@ -39,12 +40,16 @@ export function shellTools({ machine, shellPath, timeoutMs, offered, ...needs }:
     inject: ['tools', 'jobs', 'systemPrompt'],
     apply(ctx) {
       const left = new LeftPrograms()
+      const confinement = ctx.get('confinement')
       ctx.on('agent/disposing', ({ id }) => left.endOwner(id))
       for (const dialect of [bashDialect, pwshDialect].filter(({ name }) => isOffered(name, offered(), machine.platform))) {
         const program = () => programOf(dialect.name, shellPath(), machine[dialect.name])
         const first = program()
         if (first === null) continue
-        ctx.tools.register(createShellTool(dialect, { ...needs, jobs: ctx.jobs, onLeft: ({ id }, end) => left.note(id, end), program: () => program() ?? first, defaultTimeoutMs: timeoutMs }))
+        registerConfinable(
+          ctx,
+          createShellTool(dialect, { ...needs, jobs: ctx.jobs, ...(confinement && { confinement }), onLeft: ({ id }, end) => left.note(id, end), program: () => program() ?? first, defaultTimeoutMs: timeoutMs }),
+        )
         ctx.systemPrompt.section({
           name: dialect.name === 'bash' ? 'shell' : 'shell-pwsh',
           order: 105,

@@ -1,6 +1,7 @@
 import type { Json } from '../../base/json.ts'
 import { stripAnsi } from '../../base/strip-ansi.ts'
 import { fitEnds } from '../../base/text.ts'
+import { denialLines } from '../../core/tools/confinement.ts'
 import type { CollectedStream } from './stream-collector.ts'
 import type { BackgroundValue, ForegroundValue, ShellValue } from './shell-value.ts'
 
@@ -10,6 +11,7 @@ export function renderShell(value: ShellValue): string {
   return joinLines(renderOutput(value), [
     ...cutNotice('stdout', value.stdout),
     ...cutNotice('stderr', value.stderr),
+    ...sandboxLines(value),
     ...(value.leftRunning === true ? ['[programs that it started still run, and end with this session]'] : []),
     ...(value.silentMs === undefined ? [] : [`[it had written nothing for ${Math.round(value.silentMs / 1000)} s; perhaps it waited for an answer that it cannot get]`]),
     ...(value.timedOut ? [`[timed out after ${value.timeoutMs} ms]`] : []),
@@ -38,6 +40,11 @@ export function joinStreams(stdout: string, stderr: string): string {
 
 const renderOutput = ({ stdout, stderr }: ForegroundValue) => joinStreams(stdout.text, stderr.text) || '(no output)'
 
+function sandboxLines({ sandbox }: ForegroundValue): readonly string[] {
+  if (sandbox?.runnerFailed === true) return ['[sandbox: it could not be started, so the command did not run]']
+  return sandbox?.denied === true ? denialLines(sandbox, 'command') : []
+}
+
 const endMarker = ({ signal, exitCode }: ForegroundValue) =>
   signal !== null ? [`[killed by signal: ${signal}]`] : exitCode !== null && exitCode !== 0 ? [`[exit code: ${exitCode}]`] : []
 
@@ -60,7 +67,7 @@ const joinLines = (text: string, lines: readonly string[]) => {
 /** Durable facts of the card. The end of a command is never read from its output. */
 export function shellMeta(value: ShellValue): Json {
   if (value.kind === 'background') return { kind: 'background', jobId: value.jobId, ...(value.moved && { output: fittedOutput(value.moved.output) }) }
-  const { exitCode, signal, timedOut, aborted, durationMs, transcript, stdout, stderr, cwd, leftRunning } = value
+  const { exitCode, signal, timedOut, aborted, durationMs, transcript, stdout, stderr, cwd, leftRunning, sandbox } = value
   const logPath = stdout.spillPath ?? stderr.spillPath
   const omittedBytes = (stdout.omittedBytes ?? 0) + (stderr.omittedBytes ?? 0)
   return {
@@ -68,5 +75,6 @@ export function shellMeta(value: ShellValue): Json {
     ...(logPath !== undefined && { logPath }),
     ...(omittedBytes > 0 && { omittedBytes }),
     ...(leftRunning === true && { leftRunning }),
+    ...(sandbox && { sandbox: { mode: sandbox.mode, denied: sandbox.denied } }),
   }
 }

@@ -17,7 +17,10 @@ export function runBackground(run: ShellRun, news: JobNews): JobWork {
       failure = `${error instanceof Error ? error.message : String(error)}\n`
       return { status: 'killed', detail: 'before exit' }
     }
-    const { exitCode, signal } = (await run.end()).exit
+    const { exit, sandbox } = await run.end()
+    const { exitCode, signal } = exit
+    if (sandbox?.runnerFailed === true) return { status: 'failed', detail: 'the sandbox could not start it' }
+    if (sandbox?.denied === true && exitCode !== null) return { status: 'completed', detail: `exit code: ${exitCode}, denied by the sandbox in ${sandbox.mode} mode`, exitCode }
     if (exitCode !== null) return { status: 'completed', detail: `exit code: ${exitCode}`, exitCode }
     return { status: 'killed', ...(signal === null ? { detail: 'before exit' } : { detail: `signal: ${signal}`, signal }) }
   }

@@ -97,7 +97,7 @@ export async function runForeground(
   if ('job' in outcome) return { value: { kind: 'background', jobId: outcome.job.id, moved: { why: outcome.why, output: outcome.output } }, isCallStopped: false }
   // Whoever ends a command is told of its end when all of it is gone.
   if (cause !== undefined) await run.terminate()
-  const { exit, stdout, stderr } = outcome
+  const { exit, stdout, stderr, sandbox } = outcome
   const both = run.transcript.shown()
   return {
     value: {
@@ -111,6 +111,7 @@ export async function runForeground(
       cwd,
       ...(cause === 'deadline' && silentMs >= TELLING_SILENCE_MS && { silentMs: Math.round(silentMs) }),
       ...(cause === undefined && exit.hasSurvivors === true && { leftRunning: true }),
+      ...(sandbox && { sandbox }),
       stdout,
       stderr,
       transcript: fittedOutput(both.text, both.omittedBytes),

@@ -1,5 +1,6 @@
 import type { SpillFile } from '../../capabilities/blob-store.ts'
 import type { ProcessExit, ProcessRunner, ProcessSpec, RunningProcess } from '../../capabilities/process.ts'
+import type { ProgramSandbox, SandboxFacts } from '../../core/tools/confinement.ts'
 import type { EndLeft } from './left-programs.ts'
 import { StreamCollector, type CollectedStream } from './stream-collector.ts'
 
@@ -19,6 +20,8 @@ export interface ShellRunSpec {
   /** Its standard input stays open to type to; else it is the null device, and whatever reads it sees its end at once. */
   readonly isInteractive: boolean
   readonly openSpill: OpenSpill | undefined
+  /** How it is confined; absent where nothing is. */
+  readonly sandbox?: ProgramSandbox
   /** It is over, and programs that it started are not; called with what ends them. */
   readonly onLeft?: (end: EndLeft) => void
 }
@@ -73,11 +76,11 @@ export class ShellRun {
   }
 
   /** Resolves when it has ended and its files are complete. */
-  async end(): Promise<{ readonly exit: ProcessExit; readonly stdout: CollectedStream; readonly stderr: CollectedStream }> {
+  async end(): Promise<{ readonly exit: ProcessExit; readonly stdout: CollectedStream; readonly stderr: CollectedStream; readonly sandbox?: SandboxFacts }> {
     const running = await this.start()
     const exit = await running.exit
     const [stdout, stderr] = await Promise.all([this.stdout.finish(), this.stderr.finish()])
-    return { exit, stdout, stderr }
+    return { ...readEnd(exit, stderr.text, this.spec.sandbox), stdout, stderr }
   }
 
   /** What came since the last call, one stream after the other, with a word for what has left the memory. */
@@ -103,6 +106,18 @@ export class ShellRun {
       if (hasSurvivors === true && !this.#isEnded) this.spec.onLeft?.(() => running.terminate())
     })
     return running
+  }
+}
+
+/** Its own end, out of what the runner of the sandbox ended with, and what the sandbox did to it. */
+function readEnd(exit: ProcessExit, stderr: string, sandbox: ProgramSandbox | undefined): { readonly exit: ProcessExit; readonly sandbox?: SandboxFacts } {
+  if (sandbox === undefined) return { exit }
+  const { mode, wider, read } = sandbox
+  if (read === undefined) return { exit, sandbox: { mode, denied: false } }
+  const { exitCode, signal, isDenied, hasRunnerFailed } = read({ exitCode: exit.exitCode, signal: exit.signal, stderr })
+  return {
+    exit: { ...exit, exitCode, signal },
+    sandbox: { mode, denied: isDenied, ...(hasRunnerFailed && { runnerFailed: true }), ...(isDenied && wider !== null && { wider }) },
   }
 }
 

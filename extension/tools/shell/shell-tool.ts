@@ -5,6 +5,7 @@ import type { FileSystem } from '../../capabilities/file-system.ts'
 import type { ProcessRunner } from '../../capabilities/process.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
+import type { Confinement } from '../../core/tools/confinement.ts'
 import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { CommandEnvironment } from '../../features/command-environment/service.ts'
 import type { Jobs, JobSpec } from '../../features/jobs/service.ts'
@@ -34,6 +35,8 @@ export interface ShellToolNeeds {
   readonly onLeft?: (owner: Agent, end: EndLeft) => void
   /** Absent: nothing is offered that needs a job. */
   readonly jobs?: Pick<Jobs, 'start' | 'commands'>
+  /** Absent: commands run as they are. */
+  readonly confinement?: Pick<Confinement, 'confine'>
 }
 
 export const MAX_TIMEOUT_MS = 600_000
@@ -65,7 +68,7 @@ export function createShellTool(dialect: ShellDialect, needs: ShellToolNeeds): T
     },
     async execute(args, exec): Promise<ShellValue> {
       checkArguments(args)
-      const spec: ShellRunSpec = { program: await programOf(args, exec), isInteractive: args.interactive === true, openSpill: openSpillFor(exec), ...leftFor(exec) }
+      const spec: ShellRunSpec = { ...(await confined(args, exec)), isInteractive: args.interactive === true, openSpill: openSpillFor(exec), ...leftFor(exec) }
       if (args.run_in_background === true || args.wake_on !== undefined || spec.isInteractive) checkJobs(args)
       return args.run_in_background === true ? inBackground(args, spec, exec) : inForeground(args, spec, exec)
     },
@@ -122,6 +125,13 @@ export function createShellTool(dialect: ShellDialect, needs: ShellToolNeeds): T
   function jobSpec(command: string, spec: ShellRunSpec, { agent }: BodyExecution): JobSpec {
     const run: JobSpec['run'] = (_id, news) => runBackground(new ShellRun(needs.processes, spec), news)
     return { kind: dialect.name, label: command, ...(agent && { owner: agent }), run, restart: run }
+  }
+
+  async function confined(args: ShellArgs, exec: BodyExecution): Promise<Pick<ShellRunSpec, 'program' | 'sandbox'>> {
+    const program = await programOf(args, exec)
+    if (needs.confinement === undefined) return { program }
+    const { program: wrapped, sandbox } = await needs.confinement.confine(exec, program)
+    return { program: wrapped, ...(sandbox && { sandbox }) }
   }
 
   async function programOf({ command, workdir }: ShellArgs, exec: BodyExecution): Promise<ShellProgram> {

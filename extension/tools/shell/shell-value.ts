@@ -12,6 +12,8 @@ const streamSchema = {
   additionalProperties: false,
 } as const satisfies ValueSpec
 
+const sandboxModes = ['read-only', 'workspace-write', 'danger-full-access'] as const
+
 /** What a shell call gives. Exit code, signal and time-out are facts of their own; text is raw, escape sequences included. */
 export const shellValueSchema = {
   oneOf: [
@@ -28,6 +30,16 @@ export const shellValueSchema = {
         cwd: { type: 'string', required: true },
         silentMs: { type: 'number', description: 'It had written nothing for so long when its time was up.' },
         leftRunning: { type: 'boolean', description: 'Programs that it started still run.' },
+        sandbox: {
+          type: 'object',
+          properties: {
+            mode: { type: 'string', required: true, enum: sandboxModes },
+            denied: { type: 'boolean', required: true },
+            runnerFailed: { type: 'boolean', description: 'The sandbox failed, and the command never ran.' },
+            wider: { type: 'string', enum: sandboxModes, description: 'What a second try may ask for.' },
+          },
+          additionalProperties: false,
+        },
         stdout: { ...streamSchema, required: true },
         stderr: { ...streamSchema, required: true },
         transcript: { type: 'string', required: true, description: 'Both ends of both streams in the order they came.' },

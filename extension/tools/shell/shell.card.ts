@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject, type Json } from '../../base/json.ts'
 import type { PresentedResult } from '../../core/tools/definition.ts'
 import type { ToolCallView, ToolResultView } from '../../protocol/cards.ts'
 import { asBoolean, asNumber, asString, soleText } from '../card-facts.ts'
@@ -37,11 +37,19 @@ export function presentResult(_args: ShellArgs, { content, meta }: PresentedResu
       ...(logPath !== undefined && { logPath }),
       ...(cwd !== undefined && { cwd }),
       ...(omittedBytes !== undefined && { omittedBytes }),
+      ...sandboxMark(meta['sandbox']),
     }
   }
   const text = soleText(content)
   const jobId = isJsonObject(meta) && meta['kind'] === 'background' ? asString(meta['jobId']) : undefined
   return text === undefined ? undefined : { card: 'generic', content: [{ type: 'text', text: fenced(text) }], ...(jobId !== undefined && { jobId }) }
+}
+
+/** What runs with full access is marked by its mode already. */
+function sandboxMark(facts: Json | undefined): { readonly sandbox?: 'confined' | 'denied' } {
+  if (!isJsonObject(facts)) return {}
+  if (facts['denied'] === true) return { sandbox: 'denied' }
+  return facts['mode'] === 'read-only' || facts['mode'] === 'workspace-write' ? { sandbox: 'confined' } : {}
 }
 
 const firstLine = (command: string) => command.split('\n', 1)[0] ?? ''

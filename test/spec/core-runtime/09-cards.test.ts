@@ -95,6 +95,10 @@ const rows: readonly Row[] = [
   { tool: 'terminal_signal', args: { sessionId: 't1', signal: 'SIGINT' }, pending: { card: 'generic', title: 'Send SIGINT to t1', doneTitle: 'Sent SIGINT to t1', kind: 'execute' }, completed: null, bare: null, failed: null },
   { tool: 'terminal_close', args: { sessionId: 't1' }, pending: { card: 'generic', title: 'Close terminal t1', doneTitle: 'Closed terminal t1', kind: 'delete' }, completed: null, bare: null, failed: null },
   {
+    tool: 'bash', args: { command: 'touch /x', description: 'd' }, meta: { kind: 'foreground', exitCode: 1, output: 'no', sandbox: { mode: 'workspace-write', denied: true } },
+    pending: { card: 'terminal', title: 'touch /x', description: 'd' }, completed: { card: 'terminal', output: 'no', exitCode: 1, sandbox: 'denied' }, bare: { card: 'generic', content: text('```console\nsaid\n```') }, failed: { card: 'generic', content: text('```console\nsaid\n```') },
+  },
+  {
     tool: 'terminal_send', args: { sessionId: 't1', text: 'ls' }, meta: { output: 'a.txt' }, pending: { card: 'terminal', title: 'ls', description: 't1', typed: 'text' },
     completed: { card: 'terminal', output: 'a.txt' }, bare: null, failed: null,
   },

@@ -138,6 +138,8 @@ describe('24.2 the settings', () => {
     ['search.ripgrepPath', null, 'machine'],
     ['shell.path', null, 'machine'],
     ['shell.offered', 'auto', 'machine'],
+    ['sandbox.use', 'auto', 'machine'],
+    ['sandbox.allowConfined', false, 'machine'],
     ['jobs.maxConsecutiveWakes', 3, 'machine'],
     ['jobs.ports', 'offer', 'machine'],
     ['jobs.problems', true, 'window'],
@@ -174,7 +176,7 @@ describe('24.2 the settings', () => {
   ]
   it.each(rows)('%s is %j by default, of the scope %s', (key, fallback, scope) => expect([of(key).fallback, of(key).scope]).toEqual([fallback, scope]))
   it('that say where the talk goes, what it may spend or what may run are not taken from a folder that is not trusted', () => {
-    const isGuarded = (key: string) => /^(model\.(provider|name|fallback|reasoningEffort|maxTokens)|agent\.(defaultPreset|maxStepsPerTurn|maxMinutesPerTurn|.*Limit)|providers|shell\.|search\.|hooks\.|permissions\.|prompt\.|compaction\.(retries|maxOverflowRetries)$|tools\.maxInlineBytes)/.test(key)
+    const isGuarded = (key: string) => /^(model\.(provider|name|fallback|reasoningEffort|maxTokens)|agent\.(defaultPreset|maxStepsPerTurn|maxMinutesPerTurn|.*Limit)|providers|shell\.|sandbox\.|search\.|hooks\.|permissions\.|prompt\.|compaction\.(retries|maxOverflowRetries)$|tools\.maxInlineBytes)/.test(key)
     expect(settingEntries.flatMap(({ key, isRestricted }) => (isGuarded(key) && !isRestricted ? [key] : []))).toEqual([])
     expect(restrictedConfigurations()).toEqual(settingEntries.flatMap(({ key, isRestricted }) => (isRestricted ? [`bosun.${key}`] : [])))
   })

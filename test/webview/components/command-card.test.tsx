@@ -50,6 +50,13 @@ async function show(row: ToolRow, commands: readonly CommandView[], { isOpen = f
 }
 
 describe('the card of a command', () => {
+  it.each([
+    ['confined', 'sandboxed'],
+    ['denied', 'denied by the sandbox'],
+  ] as const)('that was %s by the system says so quietly', async (sandbox, words) => {
+    const card = await show(toolRow('a', running, { card: 'terminal', output: 'hi', exitCode: 0, sandbox }), [], { isOpen: true })
+    expect(card.text()).toContain(words)
+  })
   it('that a call waits for ends, takes text, goes to the background and opens as a terminal', async () => {
     const card = await show(toolRow('a', running, null), [{ ...idle, callId: 'call-a', takesInput: true, canMove: true }], { isOpen: true })
     const names = ['End the command', 'Type…: Type to it…', 'To background: Go on in the background', 'Terminal: Open in a terminal']
