@@ -1,6 +1,6 @@
 import { encodeText, utf8 } from '../../base/encoding.ts'
 import type { BlobStore } from '../../capabilities/blob-store.ts'
-import { FileError, ioError, type FileSystem, type FileTarget, type FileVersion } from '../../capabilities/file-system.ts'
+import { FileError, ioError, versionOfBytes, type FileSystem, type FileTarget, type FileVersion } from '../../capabilities/file-system.ts'
 import type { Session } from '../../core/session/session.ts'
 import type { Image } from './events.ts'
 import { joinLines, lineEdits, splitLines } from './line-merge.ts'
@@ -43,8 +43,10 @@ export class Images {
     const held = this.#held.get(key)
     if (held !== undefined) return held.lines
     const bytes = await this.bytes(session, image)
-    const lines = bytes === null || bytes.length > MAX_REVIEWED_BYTES ? null : await this.#linesOf(target, bytes)
-    this.#hold(key, { lines, bytes: bytes?.length ?? 0 })
+    // It may be kept later.
+    if (bytes === null) return null
+    const lines = bytes.length > MAX_REVIEWED_BYTES ? null : await this.#linesOf(target, bytes)
+    this.#hold(key, { lines, bytes: bytes.length })
     return lines
   }
 
@@ -104,6 +106,11 @@ export class Images {
   /** As `lines`, whatever stands at the path now. */
   async linesOf(session: Session, path: string, image: Image): Promise<readonly string[] | null> {
     return await this.lines(session, await this.#needs.files.resolve(path, '/'), image)
+  }
+
+  /** The name of bytes, whether they are kept or not. */
+  async digestOf(bytes: Uint8Array): Promise<string> {
+    return (await versionOfBytes(new Uint8Array(bytes))).replace(/^sha256:/, '')
   }
 
   /** Lines that differ; none for what is no text. */

@@ -52,13 +52,23 @@ export function createRecorder({ images, logger }: { readonly images: Images; re
         continue
       }
       behind(session, async () => {
-        const after = read === null ? null : await images.keepBytes(session, read)
+        const after = read === null ? null : await keptOrNamed(session, read)
         if (after === before || session.access !== 'write') return
         const lines = isFound ? await images.counts(session, path, before ?? null, after) : undefined
         session.append({ type: 'fs/after-image', data: { callId, path, ...(before !== undefined && { before }), after, ...(lines && { lines }) }, ignorable: true })
       })
     }
     if (tooLarge > 0 && session.access === 'write') session.append({ type: 'review/limited', data: { callId, reason: 'too-large-to-review', files: tooLarge }, ignorable: true })
+  }
+
+  /** A change is put up for review also where its result cannot be kept, on a full disk: as long as the file stays as it is, it can be taken back as a whole. */
+  async function keptOrNamed(session: Session, bytes: Uint8Array): Promise<Image> {
+    try {
+      return await images.keepBytes(session, bytes)
+    } catch (error) {
+      logger.warn('What a call made of a file could not be kept.', { session: session.id, error: String(error) })
+      return await images.digestOf(bytes)
+    }
   }
 
   async function settled(session: Session): Promise<void> {

@@ -194,19 +194,30 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
     const reader = async () => {
       for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
         const read = bytes > MAX_KEPT_BYTES ? undefined : await readSmall(session, path)
-        if (read === undefined) {
+        const image = read === undefined ? undefined : read === null ? null : await keepSmall(session, read)
+        if (image === undefined) {
           tooLarge += 1
           leave(path)
           continue
         }
         bytes += read?.length ?? 0
         ground.unkept.delete(path)
-        ground.kept.set(path, read === null ? null : await images.keepBytes(session, read))
+        ground.kept.set(path, image)
       }
     }
     const tooMany = wanted.length - queue.length
     await Promise.all(Array.from({ length: READERS }, reader))
     return { tooLarge, tooMany }
+  }
+
+  /** Undefined: there is no room for it. The others are kept all the same. */
+  async function keepSmall(session: Session, bytes: Uint8Array): Promise<Image | undefined> {
+    try {
+      return await images.keepBytes(session, bytes)
+    } catch (error) {
+      logger.warn('A file could not be kept before a command.', { error: String(error) })
+      return undefined
+    }
   }
 
   /** Undefined: too large. Null: no plain file. */
@@ -235,7 +246,7 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
       else if (!wasThere) touchedNow.push({ path, before: null })
       // Not what a commit holds: that would take the person's own changes back too.
       else if (unkept.has(path)) touchedNow.push({ path })
-      else if (blob !== undefined) touchedNow.push({ path, before: await images.keepBytes(session, blob) })
+      else if (blob !== undefined) touchedNow.push(withBefore(path, await keepSmall(session, blob)))
       // What moved with the commit that is checked out is safe in the repository.
       else if (held !== null) touchedNow.push({ path })
       stale.add(path)
@@ -262,6 +273,8 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
     return new Map([...(contents ?? [])].filter(([, bytes]) => !isPointer(bytes)))
   }
 }
+
+const withBefore = (path: string, before: Image | undefined): Touched => (before === undefined ? { path } : { path, before })
 
 /** Of a large file that the repository holds elsewhere. Source: Git LFS, "The Pointer". */
 const isPointer = (bytes: Uint8Array): boolean => bytes.length < 1_024 && new TextDecoder().decode(bytes.subarray(0, 40)).startsWith('version https://git-lfs.github.com/')

@@ -67,13 +67,16 @@ export type ChangeFacts = InferValue<typeof changeSchema>
  * Keep the file as it is before a change to it, durably, and say so in the log.
  *
  * Shape:  the digest, or null when there is no file yet or no session to keep it for.
- * Errors: `FileError` `FS_TOO_LARGE`, and what keeps the bytes from being kept: the change must not happen then.
+ * Errors: `FileError` `FS_TOO_LARGE`, and what keeps the bytes or the line of the log from being kept: the change must not happen then.
  */
 export async function keepBeforeImage({ files, blobs }: Pick<FileToolNeeds, 'files' | 'blobs'>, target: FileTarget, exec: Execution): Promise<string | null> {
   if (exec.agent === undefined) return null
   const bytes = target.exists ? await files.readBytes(target, { maxBytes: MAX_CHANGED_BYTES, signal: exec.signal }) : null
   const { digest } = bytes === null ? { digest: null } : await blobs.putBeforeImage(exec.agent.id, bytes)
-  exec.agent.session.append({ type: 'fs/before-image', data: { callId: exec.callId, path: target.path, digest }, ignorable: true })
+  const { session } = exec.agent
+  session.append({ type: 'fs/before-image', data: { callId: exec.callId, path: target.path, digest }, ignorable: true })
+  // Bytes that no durable line of the log names could not be found again.
+  await session.flush()
   return digest
 }
 

@@ -3,7 +3,10 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, symlink
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { SessionEvent } from '../../../extension/core/log/event.ts'
+import { NodeBlobStore } from '../../../extension/platform/node/blob-store.ts'
+import { NodeFileSystem } from '../../../extension/platform/node/file-system.ts'
 import { reviewRig, type CallSpec, type ReviewRig } from '../../support/review-rig.ts'
 
 /* Chapter 20.5: review and rollback, through the application as it is shipped. */
@@ -288,6 +291,34 @@ describe('a link that leads out of the folder', () => {
     const images = join(r.whole.folder, '../sessions', r.session.id, 'before')
     const kept = await Promise.all((await readdir(images)).map((name) => readFile(join(images, name), 'utf8')))
     expect([r.waiting(), kept.includes('only theirs\n'), r.session.milestones().filter(({ type }) => type === 'review/limited')]).toEqual([['a'], false, []])
+  })
+})
+
+describe('a disk that is full', () => {
+  it('changes no file whose state before is not named by a durable line of the log', async () => {
+    const atPublish: (readonly string[])[] = []
+    let store = ''
+    const beforePublish = async () => {
+      const log = await readFile(join(store, 'events.jsonl'), 'utf8')
+      atPublish.push(log.split('\n').filter((line) => line.includes('"fs/before-image"')).map((line) => (JSON.parse(line) as SessionEvent<'fs/before-image'>).data.callId))
+    }
+    const r = (rig = await reviewRig({ a: ten }, { alter: (world) => ({ ...world, files: new NodeFileSystem({ beforePublish }) }) }))
+    store = join(r.whole.folder, '../sessions', r.session.id)
+    await r.turn(...r.edit('a', 'two', 'TWO'), r.write('b', 'x\n'))
+    expect(atPublish).toEqual([['c2'], ['c2', 'c3']])
+  })
+
+  it('puts a change up for review all the same, and takes it back as long as nobody else changed the file', async () => {
+    const r = await start({ a: ten, b: ten })
+    const original = NodeBlobStore.prototype.putBeforeImage
+    const keep = vi.spyOn(NodeBlobStore.prototype, 'putBeforeImage')
+    keep.mockImplementation((id, bytes) => (bytes !== null && new TextDecoder().decode(bytes).includes('TWO') ? Promise.reject(new Error('ENOSPC')) : original.call(r.blobs, id, bytes)))
+    await r.turn(...r.edit('a', 'two', 'TWO'), r.bash('sed -i s/two/TWO/ b'))
+    expect(r.waiting()).toEqual(['a', 'b'])
+    keep.mockRestore()
+    expect((await r.file('a'))!.isChanged).toBe(true)
+    await r.undo({ kind: 'all' })
+    expect([await r.text('a'), await r.text('b'), r.waiting()]).toEqual([ten, ten, []])
   })
 })
 
