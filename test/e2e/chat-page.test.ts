@@ -324,6 +324,17 @@ describe('a long talk', () => {
     assert.equal(await jump.count(), 0)
   })
 
+  test('stays at its end when a dock shrinks and grows in one step', async () => {
+    await chat.page.setViewportSize({ width: 300, height: 760 })
+    const card = { card: 'terminal' as const, title: 'git push origin fix-date-test', cwd: 'web' }
+    await show(many(0, 60), { ...running, approvals: [{ id: 'a1', callId: null, tool: 'bash', effect: 'Run `git push` to origin', why: 'No rule allows commands that reach the network.', card, always: ['a', 'b'], who: null, editable: 'git push origin fix-date-test' }] })
+    await settled()
+    await chat.page.getByRole('button', { name: 'Edit…' }).click()
+    await settled()
+    assert.equal(await isAtEnd(), true)
+    assert.equal(await chat.page.getByRole('button', { name: /Jump to latest/ }).count(), 0)
+  })
+
   test('keeps its place when older rows come in', async () => {
     await show(many(100, 60), {}, 100)
     await settled()

@@ -40,6 +40,7 @@ export class ListEngine {
   #scroller: HTMLElement | null = null
   #anchor: ScrollPlace | null
   #lastTop = 0
+  #lastHeight = 0
   #lastSeenKey: string | undefined
   #wheelUpAt = -Infinity
 
@@ -126,6 +127,7 @@ export class ListEngine {
       if (index >= 0 && Math.abs(scroller.scrollTop - top) > 0.5) scroller.scrollTop = top
     }
     this.#lastTop = scroller.scrollTop
+    this.#lastHeight = scroller.clientHeight
     this.#updateRange()
   }
 
@@ -150,6 +152,8 @@ export class ListEngine {
   #scrolled(): void {
     const scroller = this.#scroller
     if (scroller === null) return
+    // A dock that shrinks and grows again moves the view too, and is heard of here before its new height is.
+    if (this.#isAtEnd.peek() && scroller.clientHeight !== this.#lastHeight) return this.settle()
     const top = scroller.scrollTop
     const distance = scroller.scrollHeight - scroller.clientHeight - top
     batch(() => {
