@@ -20,19 +20,25 @@ export function approvalView(
   const planned = request.details?.changes ?? []
   const asked = request.arguments === undefined ? null : presentCall(context.find, request.toolName, request.arguments)
   const card = planned.length === 0 ? asked : plannedCard(planned, asked?.title ?? request.toolName)
+  const script = card === null ? null : backgroundScript(card)
+  const effect = visibleText(request.details?.effect ?? card?.title ?? context.l10n.t('Use {tool}', { tool: request.toolName }))
   return {
     id: request.id,
     callId: request.callId ?? null,
     tool: request.toolName,
-    effect: visibleText(request.details?.effect ?? card?.title ?? context.l10n.t('Use {tool}', { tool: request.toolName })),
+    effect: script === null || request.details?.effect === undefined ? effect : context.l10n.t('{effect}, in the background', { effect }),
     why: visibleText(request.details?.why ?? request.reason ?? ''),
-    card: card === null ? null : seenCard(card),
+    card: card === null ? null : seenCard(script ?? card),
     always: request.details?.always?.map(({ label }) => visibleText(label)) ?? [],
     who: context.who,
     ...(planned.length > 0 && { canPreview: true as const }),
     ...(context.editable !== null && { editable: context.editable }),
   }
 }
+
+/** A command that is to go on in the background, as the whole script that is asked about; null for anything else. */
+const backgroundScript = (card: ToolCallView): ToolCallView | null =>
+  card.card === 'generic' && card.kind === 'execute' && typeof card.rawInput === 'string' ? { card: 'terminal', title: card.rawInput, ...(card.cwd !== undefined && { cwd: card.cwd }) } : null
 
 /** What is about to run reads as what it is. */
 const seenCard = (card: ToolCallView): ToolCallView => ({ ...card, title: visibleText(card.title) })

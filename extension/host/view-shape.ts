@@ -95,7 +95,7 @@ const diffs = list(object<FileDiff>({ path: text, oldText: either(text, word(nul
 const kinds = ['read', 'edit', 'delete', 'move', 'search', 'execute', 'fetch', 'other'] satisfies readonly CardKind[]
 
 const callShapes: ReadonlyMap<unknown, readonly Shape[]> = new Map<ToolCallView['card'], readonly Shape[]>([
-  ['generic', [object<Call<'generic'>>({ card: text, title: text, doneTitle: optional(text), kind: optional(word(...kinds)), subject: optional(text), rawInput: optional(json), content: optional(content), locations: optional(locations) })]],
+  ['generic', [object<Call<'generic'>>({ card: text, title: text, doneTitle: optional(text), kind: optional(word(...kinds)), subject: optional(text), cwd: optional(text), rawInput: optional(json), content: optional(content), locations: optional(locations) })]],
   ['terminal', [object<Call<'terminal'>>({ card: text, title: text, description: optional(text), cwd: optional(text), typed: optional(word('text', 'enter', 'nothing')) })]],
   ['diff', [object<Call<'diff'>>({ card: text, title: text, diffs, locations: optional(locations) })]],
 ])

@@ -37,6 +37,8 @@ export type ToolCallView =
        * tense ("Reading a.ts", "Read a.ts"); without it the line is `title`.
        */
       readonly subject?: string
+      /** Of a command, where it runs when that is not the session's folder. */
+      readonly cwd?: string
       readonly rawInput?: Json
       readonly content?: readonly CardContent[]
       readonly locations?: readonly FileLocation[]

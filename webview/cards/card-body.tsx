@@ -56,7 +56,7 @@ export function CardBody({ row }: { readonly row: ToolRow }) {
 function JobBody({ row, call }: { readonly row: ToolRow; readonly call: Extract<ToolCallView, { card: 'generic' }> }) {
   const command = typeof call.rawInput === 'string' ? call.rawInput : (call.subject ?? call.title)
   const description = call.content?.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
-  return <TerminalCard row={row} command={command} description={description} output="" isJob />
+  return <TerminalCard row={row} command={command} cwd={call.cwd} description={description} output="" isJob />
 }
 
 function PendingBody({ row }: { readonly row: ToolRow }) {

@@ -13,7 +13,7 @@ export interface ShellArgs {
 
 export const presentCall = ({ command, description, workdir, run_in_background }: ShellArgs): ToolCallView =>
   run_in_background === true
-    ? { card: 'generic', title: `Start in the background: ${firstLine(command)}`, kind: 'execute', subject: firstLine(command), rawInput: command, content: [{ type: 'text', text: description }] }
+    ? { card: 'generic', title: `Start in the background: ${firstLine(command)}`, kind: 'execute', subject: firstLine(command), rawInput: command, content: [{ type: 'text', text: description }], ...(workdir !== undefined && { cwd: workdir }) }
     : { card: 'terminal', title: command, description, ...(workdir !== undefined && { cwd: workdir }) }
 
 /** A terminal when the facts of an end are there; else the text the model got. */

@@ -132,7 +132,7 @@ const rows: readonly Row[] = [
   })),
   {
     tool: 'bash', args: { ...shellArgs, run_in_background: true }, meta: { kind: 'background', jobId: 'bash-1' },
-    pending: { card: 'generic', title: 'Start in the background: make', kind: 'execute', subject: 'make', rawInput: 'make\nmake test', content: text('Build it') },
+    pending: { card: 'generic', title: 'Start in the background: make', kind: 'execute', subject: 'make', rawInput: 'make\nmake test', content: text('Build it'), cwd: 'sub' },
     completed: { card: 'generic', content: text('```console\nsaid\n```'), jobId: 'bash-1' }, bare: { card: 'generic', content: text('```console\nsaid\n```') }, failed: { card: 'generic', content: text('```console\nsaid\n```') },
   },
   { tool: 'job_list', args: {}, pending: { card: 'generic', title: 'List background jobs', doneTitle: 'Listed background jobs', kind: 'read' }, completed: null, bare: null, failed: null, malformed: [] },

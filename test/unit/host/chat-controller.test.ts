@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ToolResultView } from '../../../extension/protocol/cards.ts'
 import { imageBytes } from '../../support/image-bytes.ts'
 import { answered, called, draft, resulted, said, stepEnd, stepStart, turnEnd, turnStart, userMessage } from './session-events.ts'
+import { presentCall as shellCard } from '../../../extension/tools/shell/shell.card.ts'
 import { chatRig, realModel, tour } from './chat-rig.ts'
 
 const talk = [turnStart(1), stepStart(1, 1), said('hello'), answered([{ type: 'text', text: 'Hi.' }]), stepEnd(1, 1), turnEnd(1)]
@@ -285,6 +286,13 @@ describe('approvals', () => {
     rig.attention.click('always')
     await rig.settle()
     expect(rig.calls.at(-1)).toEqual(['approval', 'q1', { outcome: 'allowed-once', rule: { tool: 'bash' } }])
+  })
+
+  it('of a command in the background show all of its script, where it runs, and that it goes on', async () => {
+    const rig = await chatRig({ ...keyed, presentCall: shellCard })
+    await rig.send('go')
+    await rig.askApproval({ details, arguments: { command: 'npm test\nrm -rf \u202Edist', description: 'Test', workdir: 'web', run_in_background: true } })
+    expect(rig.state().approvals).toMatchObject([{ effect: 'Run `npm test`, in the background', card: { card: 'terminal', title: 'npm test\nrm -rf \\u{202e}dist', cwd: 'web' } }])
   })
 
   it('of a change to several files show all of it, in the chat and in one diff of the editor', async () => {

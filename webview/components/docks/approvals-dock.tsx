@@ -165,7 +165,7 @@ function Means({ card, onOpenFile }: { readonly card: ToolCallView; readonly onO
         </div>
       )
     case 'generic':
-      return (
+      return card.content === undefined && card.rawInput === undefined ? null : (
         <div class="means">
           {card.content !== undefined && <CardContents content={card.content} />}
           {card.rawInput !== undefined && card.content === undefined && <BodyText text={JSON.stringify(card.rawInput, null, 2)} label={t('Arguments')} />}

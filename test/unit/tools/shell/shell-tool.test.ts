@@ -290,6 +290,7 @@ describe('the cards of bash', () => {
       title: 'Start in the background: npm test',
       kind: 'execute',
       subject: 'npm test',
+      cwd: 'web',
       rawInput: 'npm test',
       content: [{ type: 'text', text: 'Test' }],
     }))
