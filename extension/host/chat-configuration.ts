@@ -14,8 +14,7 @@ export class ChatConfiguration {
 
   constructor(chat: ChatState) {
     this.#chat = chat
-    const { editor, l10n } = chat.world
-    this.#hookReview = createHookReview({ hooks: chat.services.hooks, editor, l10n })
+    this.#hookReview = createHookReview({ ...chat.world, hooks: chat.services.hooks })
   }
 
   /** The instruction files of the conversation on screen, or of the one that would begin now. */
@@ -48,10 +47,10 @@ export class ChatConfiguration {
 
   /** What is told to the model of a session, or null: of one that would begin now. */
   async sessionPage(kind: 'instructions' | 'skills', session: Session | null): Promise<string> {
-    const { l10n, workspace } = this.#chat.world
+    const { world } = this.#chat
     const { instructions, skills } = this.#chat.services
-    const place = session === null ? { cwd: workspace.folders()[0]?.path ?? '' } : { session }
-    return kind === 'skills' ? skillDocument(await skills.report(place), l10n) : instructionDocument(await instructions.report(place), l10n)
+    const place = session === null ? { cwd: world.workspace.folders()[0]?.path ?? '' } : { session }
+    return kind === 'skills' ? skillDocument(await skills.report(place), world) : instructionDocument(await instructions.report(place), world)
   }
 
   async reviewHooks(): Promise<void> {

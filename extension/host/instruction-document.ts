@@ -1,9 +1,11 @@
 import type { Localization } from '../capabilities/localization.ts'
+import type { Workspace } from '../capabilities/workspace.ts'
 import type { InstructionReport, InstructionRow } from '../features/instructions/service.ts'
 import { plainCell, tableRow } from './markdown-table.ts'
+import { placeWords } from './place-words.ts'
 
 /** What was loaded of the instruction files, what was cut and why, as a page of Markdown. */
-export function instructionDocument({ rows, maxBytes, note }: InstructionReport, l10n: Localization): string {
+export function instructionDocument({ rows, maxBytes, note }: InstructionReport, { l10n, workspace }: { readonly l10n: Localization; readonly workspace: Pick<Workspace, 'folders'> }): string {
   const lines = [
     `# ${l10n.t('Instruction files')}`,
     '',
@@ -19,13 +21,13 @@ export function instructionDocument({ rows, maxBytes, note }: InstructionReport,
     return lines.join('\n')
   }
   const head = [l10n.t('File'), l10n.t('Holds for'), l10n.t('Bytes'), l10n.t('State'), l10n.t('Reason')]
-  lines.push(tableRow(head), '| --- | --- | ---: | --- | --- |', ...rows.map((row) => tableRow(cells(row, l10n))), '')
+  lines.push(tableRow(head), '| --- | --- | ---: | --- | --- |', ...rows.map((row) => tableRow(cells(row, l10n, (path) => placeWords(path, workspace.folders())))), '')
   return lines.join('\n')
 }
 
-function cells({ path, scope, bytes, state, reason }: InstructionRow, l10n: Localization): readonly string[] {
-  const place = scope.kind === 'user' ? l10n.t('all projects') : scope.label === undefined ? scope.folder : `${scope.folder} (${scope.label})`
-  return [path, place, bytes === null ? '' : bytes.toLocaleString('en'), stateName(state, l10n), reason ?? ''].map(plainCell)
+function cells({ path, scope, bytes, state, reason }: InstructionRow, l10n: Localization, place: (path: string) => string): readonly string[] {
+  const held = scope.kind === 'user' ? l10n.t('all projects') : scope.label === undefined ? place(scope.folder) : `${place(scope.folder)} (${scope.label})`
+  return [place(path), held, bytes === null ? '' : bytes.toLocaleString('en'), stateName(state, l10n), reason ?? ''].map(plainCell)
 }
 
 function stateName(state: InstructionRow['state'], l10n: Localization): string {

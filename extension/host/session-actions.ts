@@ -178,6 +178,7 @@ export class SessionActions {
     const [first] = await services.sessionArchives.import(file.bytes, { cwd: folder.path })
     await chat.refreshList()
     if (first !== undefined) await chat.open(first)
+    chat.notice('session', 'info', t('{name} was imported. Its session goes on in {folder}.', { name: file.name, folder: folder.name }))
     await editor.showChat()
   }
 }

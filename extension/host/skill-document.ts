@@ -1,10 +1,13 @@
 import type { Localization } from '../capabilities/localization.ts'
+import type { Workspace } from '../capabilities/workspace.ts'
 import type { SkillReport, SkillRow } from '../features/skills/service.ts'
 import { plainCell, tableRow } from './markdown-table.ts'
+import { placeWords } from './place-words.ts'
 
 /** Which skills there are, which were passed over and why, as a page of Markdown. */
-export function skillDocument({ rows, note }: SkillReport, l10n: Localization): string {
+export function skillDocument({ rows, note }: SkillReport, { l10n, workspace }: { readonly l10n: Localization; readonly workspace: Pick<Workspace, 'folders'> }): string {
   const { t } = l10n
+  const place = (path: string) => placeWords(path, workspace.folders())
   const loaded = rows.filter(({ state }) => state === 'loaded')
   const others = rows.filter(({ state }) => state !== 'loaded')
   const lines = [
@@ -19,10 +22,10 @@ export function skillDocument({ rows, note }: SkillReport, l10n: Localization): 
   if (note !== undefined) lines.push(note, '')
   if (rows.length === 0) lines.push(t('There are none. A skill is a folder with a {file}: a name and a description between two lines of three dashes, then what the model should do.', { file: '`SKILL.md`' }), '')
   if (loaded.length > 0) {
-    lines.push(tableRow([t('Skill'), t('Description'), t('Called by'), t('Belongs to'), t('File')]), '| --- | --- | --- | --- | --- |', ...loaded.map((row) => loadedRow(row, l10n)), '')
+    lines.push(tableRow([t('Skill'), t('Description'), t('Called by'), t('Belongs to'), t('File')]), '| --- | --- | --- | --- | --- |', ...loaded.map((row) => loadedRow({ ...row, path: place(row.path) }, l10n)), '')
   }
   if (others.length > 0) {
-    lines.push(`## ${t('Not loaded')}`, '', tableRow([t('Skill'), t('Reason'), t('File')]), '| --- | --- | --- |', ...others.map(({ name, reason = '', path }) => tableRow([name, reason, path].map(plainCell))), '')
+    lines.push(`## ${t('Not loaded')}`, '', tableRow([t('Skill'), t('Reason'), t('File')]), '| --- | --- | --- |', ...others.map(({ name, reason = '', path }) => tableRow([name, reason, place(path)].map(plainCell))), '')
   }
   return lines.join('\n')
 }

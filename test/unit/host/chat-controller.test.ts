@@ -871,6 +871,7 @@ describe('forking and going back', () => {
     await rig.controller.run('import-session')
     await rig.settle()
     expect(rig.state().session?.id).toBe('imported')
+    expect(rig.state().notices.map(({ text }) => text)).toEqual([expect.stringMatching(/ was imported\. Its session goes on in project\.$/)])
   })
   it('/clear begins a new session with the model and preset of this one, and never with what it was allowed', async () => {
     const rig = await opened()

@@ -4,7 +4,7 @@ import type { InstructionReport, InstructionRow } from '../../../extension/featu
 import { instructionDocument } from '../../../extension/host/instruction-document.ts'
 import { chatRig } from './chat-rig.ts'
 
-const page = (report: Partial<InstructionReport>) => instructionDocument({ rows: [], maxBytes: 65_536, ...report }, { t: fillIn })
+const page = (report: Partial<InstructionReport>) => instructionDocument({ rows: [], maxBytes: 65_536, ...report }, { l10n: { t: fillIn }, workspace: { folders: () => [{ name: 'app', path: '/w' }] } })
 const scope = { kind: 'project', folder: '/w' } as const
 const lineOf = (row: Partial<InstructionRow>) => page({ rows: [{ path: '/w/AGENTS.md', scope, bytes: 10, state: 'delivered', ...row }] }).split('\n').at(-2)
 
@@ -14,14 +14,14 @@ it('says what the limit is and that there are none yet', () => {
 })
 it('says why none are read', () => expect(page({ note: 'Not in this preset.' })).toMatch(/\n\nNot in this preset\.\n$/))
 it.each<[string, Partial<InstructionRow>, string]>([
-  ['delivered', {}, '| /w/AGENTS.md | /w | 10 | delivered |  |'],
-  ['everywhere', { scope: { kind: 'user', folder: '/home/me/.bosun' } }, '| /w/AGENTS.md | all projects | 10 | delivered |  |'],
-  ['of a named folder', { scope: { ...scope, label: 'api' } }, '| /w/AGENTS.md | /w (api) | 10 | delivered |  |'],
-  ['cut', { state: 'cut', bytes: 100_000, reason: 'Too long.' }, '| /w/AGENTS.md | /w | 100,000 | cut | Too long. |'],
-  ['left out', { state: 'dropped' }, '| /w/AGENTS.md | /w | 10 | left out |  |'],
-  ['waiting', { state: 'pending' }, '| /w/AGENTS.md | /w | 10 | waits |  |'],
-  ['ignored', { state: 'ignored', bytes: null, reason: 'It is a folder.' }, '| /w/AGENTS.md | /w |  | ignored | It is a folder. |'],
-  ['with a path that would break the table', { path: '/w/a|b\n<i>`x`' }, '| /w/a\\|b \\<i\\>\\`x\\` | /w | 10 | delivered |  |'],
+  ['delivered', {}, '| AGENTS.md | app | 10 | delivered |  |'],
+  ['everywhere', { scope: { kind: 'user', folder: '/home/me/.bosun' } }, '| AGENTS.md | all projects | 10 | delivered |  |'],
+  ['of a named folder', { scope: { ...scope, label: 'api' } }, '| AGENTS.md | app (api) | 10 | delivered |  |'],
+  ['cut', { state: 'cut', bytes: 100_000, reason: 'Too long.' }, '| AGENTS.md | app | 100,000 | cut | Too long. |'],
+  ['left out', { state: 'dropped' }, '| AGENTS.md | app | 10 | left out |  |'],
+  ['waiting', { state: 'pending' }, '| AGENTS.md | app | 10 | waits |  |'],
+  ['ignored', { state: 'ignored', bytes: null, reason: 'It is a folder.' }, '| AGENTS.md | app |  | ignored | It is a folder. |'],
+  ['with a path that would break the table', { path: '/w/a|b\n<i>`x`' }, '| a\\|b \\<i\\>\\`x\\` | app | 10 | delivered |  |'],
 ])('shows a file %s', (_name, row, line) => expect(lineOf(row)).toBe(line))
 
 it('opens for the folder while there is no conversation, and for the one on screen', async () => {

@@ -4,7 +4,7 @@ import type { SkillReport, SkillRow } from '../../../extension/features/skills/s
 import { skillDocument } from '../../../extension/host/skill-document.ts'
 import { chatRig } from './chat-rig.ts'
 
-const page = (report: Partial<SkillReport>) => skillDocument({ rows: [], ...report }, { t: fillIn })
+const page = (report: Partial<SkillReport>) => skillDocument({ rows: [], ...report }, { l10n: { t: fillIn }, workspace: { folders: () => [{ name: 'app', path: '/work' }] } })
 const row = { name: 'a', path: '/w/.bosun/skills/a/SKILL.md', origin: 'project', state: 'loaded', description: 'About a.', isForModel: true, isForPerson: true } as const
 const lineOf = (more: Partial<SkillRow>) => page({ rows: [{ ...row, ...more }] }).split('\n').at(-2)
 
