@@ -26,6 +26,8 @@ const readImage = spec('06-read-image')
 const write = spec('07-write')
 const edit = spec('08-edit')
 const strReplaceEditor = spec('09-str-replace-editor')
+const glob = spec('10-glob')
+const grep = spec('11-grep')
 const jobs = spec('12-jobs')
 const skill = spec('13-skill')
 const webSearch = spec('14-web-search')
@@ -39,7 +41,6 @@ const streams = titlesOf('unit/tools/shell/stream-collector.test.ts')
 const jobTools = titlesOf('unit/tools/jobs/job-tools.test.ts')
 const jobBook = titlesOf('unit/features/jobs/jobs.test.ts')
 const searchTools = titlesOf('unit/tools/search/search-tools.test.ts')
-const searchDisk = titlesOf('unit/tools/search/on-the-disk.test.ts')
 const ripgrep = titlesOf('unit/platform/node/ripgrep-search.test.ts')
 const addressGuard = titlesOf('unit/platform/node/address-guard.test.ts')
 const webPages = titlesOf('unit/platform/node/web-pages.test.ts')
@@ -203,24 +204,24 @@ const checklist: Readonly<Record<string, readonly Item[]>> = {
     ['CR not normalised', strReplaceEditor('CR not normalised: it is matched as data'), strReplaceEditor('CR not normalised: a match that needs other line ends')],
   ],
   'glob/grep': [
-    ['bare *.ts matches nested', searchDisk('matches a bare pattern at any depth, newest first, without ignored files, links and version control')],
+    ['bare *.ts matches nested', glob('matches a bare pattern at any depth, newest first, without ignored files, links and version control')],
     // Ours: an argument says so, include_ignored.
-    ['node_modules per setting', searchDisk('finds ignored files when asked, never version control')],
-    ['.git never', searchDisk('finds nothing inside version control'), ripgrep('binary, hidden, ignored and version-control files are not searched')],
-    ['result over cap: page and full list locator', searchTools('shows 100 of more, with where the others are, and the value is complete'), searchTools('shows 250 of more, the rest is in a file')],
-    ['root missing', searchDisk('refuses a bad pattern or a missing folder'), searchTools('a path that is not there')],
-    ['invalid pattern and regex', searchDisk('refuses a bad pattern or a missing folder'), searchDisk('refuses a bad expression')],
-    ['pattern or path starting with -', searchDisk('takes a pattern with folders, and one that begins with a dash'), searchDisk('takes a type, a pattern and a path that begin with a dash')],
-    ['exit 1 = empty', searchDisk('finds nothing without an error')],
+    ['node_modules per setting', glob('finds ignored files when asked, never version control')],
+    ['.git never', glob('finds nothing inside version control'), ripgrep('binary, hidden, ignored and version-control files are not searched')],
+    ['result over cap: page and full list locator', glob('is a page of the newest 100'), grep('is a page of 250 lines with the place of the whole'), searchTools('shows 100 of more, with where the others are, and the value is complete'), searchTools('shows 250 of more, the rest is in a file')],
+    ['root missing', glob('refuses a bad pattern or a missing folder'), searchTools('a path that is not there')],
+    ['invalid pattern and regex', glob('refuses a bad pattern or a missing folder'), grep('refuses a bad expression')],
+    ['pattern or path starting with -', glob('takes a pattern with folders, and one that begins with a dash'), grep('takes a type, a pattern and a path that begin with a dash')],
+    ['exit 1 = empty', grep('finds nothing without an error')],
     ['include with ! or , refused, braces fine', searchTools('an include that excludes'), searchTools('an include that is a list'), searchTools('takes white space as a pattern and a comma in braces')],
-    ['long line cut on UTF-8 boundary', searchTools('cuts a long line between characters, in the page only')],
-    ['non-UTF-8 line placeholder', searchDisk('stands in for a line that is not text')],
-    ['non-UTF-8 file name skipped and counted (ours)', ripgrep('a name that is no UTF-8 is counted and does no harm'), searchTools('counts names that cannot be shown')],
-    ['CRLF stripped', searchDisk('finds lines in the order of paths and lines, without CR and ignored files')],
-    ['abort kills rg', ripgrep('a stop ends ripgrep at once')],
+    ['long line cut on UTF-8 boundary', grep('is a page of 250 lines with the place of the whole'), searchTools('cuts a long line between characters, in the page only')],
+    ['non-UTF-8 line placeholder', grep('stands in for a line that is not text')],
+    ['non-UTF-8 file name skipped and counted (ours)', glob('a name that is no UTF-8 is counted, and does no harm'), grep('a name that is no UTF-8 is counted, and does no harm'), ripgrep('a name that is no UTF-8 is counted and does no harm'), searchTools('counts names that cannot be shown')],
+    ['CRLF stripped', grep('finds lines in the order of paths and lines, without CR and ignored files')],
+    ['abort kills rg', grep('kills ripgrep while it works'), ripgrep('a stop ends ripgrep at once')],
     ['30 s timeout', shared('of 30 s ends %s by TOOL_TIMEOUT'), searchTools('end after 30 s')],
     ['dirty-buffer overlay', editorSearch('dirty-buffer overlay: finds what the person typed and did not save'), ripgrep('stand in the place of what is on the disk')],
-    ['multi-root prefixes', searchDisk('looks into every open folder, newest first over all'), searchDisk('leads paths with the folder’s name when several are open')],
+    ['multi-root prefixes', glob('looks into every open folder, newest first over all'), grep('leads paths with the folder’s name when several are open')],
   ],
   jobs: [
     ['wait timeout = running', jobTools('returns a running job when the wait is over')],
