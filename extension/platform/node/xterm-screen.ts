@@ -76,7 +76,7 @@ class XtermScreen implements TerminalScreen {
 
   snapshot(): { readonly text: string; readonly isFullScreen: boolean } {
     const active = this.#terminal.buffer.active
-    const rows = Array.from({ length: this.#terminal.rows }, (_, row) => active.getLine(active.baseY + row)?.translateToString(true) ?? '')
+    const rows = Array.from({ length: this.#terminal.rows }, (_, row) => active.getLine(active.baseY + row)?.translateToString(true).trimEnd() ?? '')
     return { text: rows.join('\n').trimEnd(), isFullScreen: active.type === 'alternate' }
   }
 
@@ -101,17 +101,24 @@ class XtermScreen implements TerminalScreen {
 /** A place in the normal buffer that moves with its line. */
 class Place implements ScreenMark {
   readonly column: number
+  readonly #terminal: Terminal
   readonly #marker: IMarker | undefined
+  /** Where a full-screen program, which has a screen of its own, will leave one. */
+  readonly #returnLine: number
 
   constructor(terminal: Terminal) {
     const { active, normal } = terminal.buffer
     this.column = normal.cursorX
-    // A marker is set in the buffer in use; from a full-screen program one comes back to the line where it was started.
+    this.#terminal = terminal
+    this.#returnLine = normal.baseY + normal.cursorY
+    // A marker is set in the buffer in use.
     this.#marker = active.type === 'normal' ? terminal.registerMarker(0) : undefined
   }
 
   get line(): number | null {
-    return this.#marker === undefined || this.#marker.isDisposed ? null : this.#marker.line
+    if (this.#marker !== undefined) return this.#marker.isDisposed ? null : this.#marker.line
+    // Lines keep their number until the first ones leave a full scrollback.
+    return this.#terminal.buffer.normal.length < this.#terminal.rows + SCROLLBACK_LINES ? this.#returnLine : null
   }
 
   dispose(): void {

@@ -43,6 +43,8 @@ describe('the screen', () => {
     await more(screen, '\u001b[?1049l')
     expect(screen.snapshot()).toEqual({ text: 'before', isFullScreen: false })
   })
+  it('shows rows without the blanks that a program filled them with', async () =>
+    expect((await screenWith(`\u001b[?1049h~${' '.repeat(79)}\u001b[2;1Ha  b   \u001b[3;1Hc`)).snapshot().text).toBe('~\na  b\nc'))
   it('has a new size', async () => {
     const screen = await screenWith('0123456789012345678901234567890\r\n')
     screen.resize({ columns: 40, rows: 5 })
@@ -69,6 +71,13 @@ describe('text since a mark', () => {
     await more(screen, 'line\r\n'.repeat(SCROLLBACK_LINES + 10))
     const { text, isLost } = screen.since(mark)
     expect([isLost, text.split('\n').length]).toEqual([true, SCROLLBACK_LINES + 5])
+  })
+  it('from within a full-screen program on is what stands behind the line where that was started', async () => {
+    const screen = await screenWith('before\r\n$ less\r\n\u001b[?1049h\u001b[Hpage')
+    const mark = screen.mark()
+    screen.write(new TextEncoder().encode('\u001b[?1049l$ next\r\nout'))
+    await screen.settled()
+    expect(screen.since(mark)).toEqual({ text: '$ next\nout', isLost: false })
   })
   it('is the screen of a full-screen program', async () => {
     const screen = await screenWith('$ ')
