@@ -5,8 +5,10 @@ import type { Session } from '../../core/session/session.ts'
 import type { Image } from './events.ts'
 import { joinLines, lineEdits, splitLines } from './line-merge.ts'
 
-/** Bytes of one file that is kept, compared and merged. */
+/** Bytes of one file that is compared and merged; a larger one is taken back as a whole. */
 export const MAX_REVIEWED_BYTES = 10 * 1024 * 1024
+/** Bytes of one file that is kept: as many as a tool may change. */
+const MAX_KEPT_BYTES = 50 * 1024 * 1024
 /** Texts of images held for the next look, in bytes of what was read. */
 const MAX_HELD_BYTES = 20 * 1024 * 1024
 
@@ -22,7 +24,7 @@ export interface Now {
   readonly image: Image
   readonly version: FileVersion | null
   readonly bytes: Uint8Array | null
-  /** Null: no text. */
+  /** Null: no text, or too large to be compared. */
   readonly lines: readonly string[] | null
 }
 
@@ -45,7 +47,7 @@ export class Images {
     const bytes = await this.bytes(session, image)
     // It may be kept later.
     if (bytes === null) return null
-    const lines = bytes.length > MAX_REVIEWED_BYTES ? null : await this.#linesOf(target, bytes)
+    const lines = await this.#linesOf(target, bytes)
     this.#hold(key, { lines, bytes: bytes.length })
     return lines
   }
@@ -76,7 +78,7 @@ export class Images {
       const { text, version } = await this.#needs.files.readText(target, { maxBytes: MAX_REVIEWED_BYTES })
       return { target, image: version.replace(/^sha256:/, ''), lines: splitLines(text) }
     } catch (error) {
-      if (error instanceof FileError && (error.code === 'FS_NOT_TEXT' || error.code === 'FS_NOT_FOUND')) return await this.now(session, path)
+      if (error instanceof FileError && (error.code === 'FS_NOT_TEXT' || error.code === 'FS_NOT_FOUND' || error.code === 'FS_TOO_LARGE')) return await this.now(session, path)
       throw error
     }
   }
@@ -88,11 +90,11 @@ export class Images {
   }
 
   /** Null: no file, but nothing, a folder, a link or a pipe. Errors: `FileError` `FS_TOO_LARGE` and others. */
-  async readBytes(session: Session, path: string): Promise<Uint8Array | null> {
+  async readBytes(session: Session, path: string, maxBytes = MAX_KEPT_BYTES): Promise<Uint8Array | null> {
     const target = await this.#ownTarget(session, path)
     if (target === null) return null
     try {
-      return await this.#read(target)
+      return await this.#read(target, maxBytes)
     } catch (error) {
       if (error instanceof FileError && error.code === 'FS_NOT_REGULAR_FILE') return null
       throw error
@@ -144,10 +146,10 @@ export class Images {
     return cwd !== undefined && rest !== null && isSamePath(target.path, (await files.resolve(cwd, '/')).path + rest) ? target : null
   }
 
-  async #read(target: FileTarget): Promise<Uint8Array | null> {
+  async #read(target: FileTarget, maxBytes = MAX_KEPT_BYTES): Promise<Uint8Array | null> {
     if (!target.exists) return null
     try {
-      return await this.#needs.files.readBytes(target, { maxBytes: MAX_REVIEWED_BYTES })
+      return await this.#needs.files.readBytes(target, { maxBytes })
     } catch (error) {
       if (error instanceof FileError && error.code === 'FS_NOT_FOUND') return null
       throw error
@@ -155,7 +157,7 @@ export class Images {
   }
 
   async #linesOf(target: FileTarget, bytes: Uint8Array): Promise<readonly string[] | null> {
-    const text = await this.#needs.files.decode(target, bytes)
+    const text = bytes.length > MAX_REVIEWED_BYTES ? null : await this.#needs.files.decode(target, bytes)
     return text === null ? null : splitLines(text)
   }
 

@@ -223,8 +223,7 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
   /** Undefined: too large. Null: no plain file. */
   async function readSmall(session: Session, path: string): Promise<Uint8Array | null | undefined> {
     try {
-      const bytes = await images.readBytes(session, path)
-      return bytes !== null && bytes.length > MAX_KEPT_FILE_BYTES ? undefined : bytes
+      return await images.readBytes(session, path, MAX_KEPT_FILE_BYTES)
     } catch {
       // Too large by far, or a file that may not be read: nothing that could be put back.
       return undefined

@@ -59,6 +59,15 @@ describe('what waits', () => {
     expect(await r.file('a')).toMatchObject({ baseline: ten.replace('nine', 'nine and mine'), hunks: [{ added: ['TWO\n'] }] })
   })
 
+  it('a text of more than 10 MB counts as a whole, too, and can be taken back', async () => {
+    const large = `${'line\n'.repeat(2_200_000)}end\n`
+    const r = await start({ a: large })
+    await r.turn(...r.edit('a', 'end', 'END'))
+    expect([r.waiting(), (await r.text('a'))!.endsWith('\nEND\n'), await r.file('a')]).toEqual([['a'], true, expect.objectContaining({ isText: false, isChanged: true })])
+    await r.undo({ kind: 'turn', turn: 1 })
+    expect((await r.text('a')) === large).toBe(true)
+  })
+
   it('a binary file counts as a whole', async () => {
     const r = await start({ a: new Uint8Array([0, 1, 2]) })
     await r.turn({ name: 'read_image', args: { file_path: 'a' } })
