@@ -129,6 +129,16 @@ export function applyEdits(text: string, edits: readonly ByteEdit[]): string {
   return result + text.slice(at)
 }
 
+/** The edits that lead back from what `edits` made of `before`. */
+export function reversedEdits(before: string, edits: readonly ByteEdit[]): readonly ByteEdit[] {
+  let shift = 0
+  return edits.map(({ start, end, newText }) => {
+    const at = start + shift
+    shift += newText.length - (end - start)
+    return { start: at, end: at + newText.length, newText: before.slice(start, end) }
+  })
+}
+
 /** How many of each kind of line end stand in `text`. A lone CR is data. */
 export function countLineEnds(text: string): { readonly lf: number; readonly crlf: number } {
   let lf = 0

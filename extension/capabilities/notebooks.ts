@@ -8,11 +8,11 @@ export interface Notebooks {
 
 export interface OpenNotebook {
   readonly cells: readonly NotebookCell[]
-  /** Of the file as it is stored, or of the cells where they hold unsaved changes. */
+  /** Of the file as it is stored, with the sources of its cells as they are where they hold unsaved changes. */
   readonly version: FileVersion
   readonly isDirty: boolean
   /**
-   * Change sources of cells, outputs and metadata staying as they are, as undo steps of the notebook; saved when it was saved before.
+   * Change sources of cells, outputs and metadata staying as they are, as an undo step of each cell; saved when it was saved before.
    *
    * Errors: `FileError` `FS_STALE_VERSION` when a cell changed meanwhile, `FS_READONLY`, `FS_IO_ERROR` when it cannot be saved: nothing is changed then.
    */

@@ -329,6 +329,173 @@ describe('a file that is open in the editor', () => {
     }
   })
 
+  /** `bytes` as they are, with what must be read of them and put into them, and what must be stored then. */
+  const inEncoding = async (name: string, bytes: Uint8Array, [from, to]: readonly [string, string], stored: Uint8Array) => {
+    await put(name, bytes)
+    await replace(name, from, to)
+    deepEqual(await readFile(join(folder, name)), Buffer.from(stored))
+  }
+  const withSettings = async (values: Readonly<Record<string, unknown>>, work: () => Promise<void>) => {
+    const settings = vscode.workspace.getConfiguration('files')
+    for (const [key, value] of Object.entries(values)) await settings.update(key, value, vscode.ConfigurationTarget.Global)
+    try {
+      await work()
+    } finally {
+      for (const key of Object.keys(values)) await settings.update(key, undefined, vscode.ConfigurationTarget.Global)
+    }
+  }
+  const sjis = { ni: [0x93, 0xfa], hon: [0x96, 0x7b] } as const
+
+  it('in Shift-JIS by the settings is read and written in it, also where it has been plain ASCII so far', async () =>
+    await withSettings({ encoding: 'shiftjis' }, async () => {
+      await inEncoding('ja.txt', Uint8Array.of(0x61, ...sjis.ni, 0x0a), ['日', '日本'], Uint8Array.of(0x61, ...sjis.ni, ...sjis.hon, 0x0a))
+      await inEncoding('ascii.txt', Buffer.from('a\n'), ['a', '本'], Uint8Array.of(...sjis.hon, 0x0a))
+      await inEncoding('utf8.txt', Buffer.from('日a\n'), ['a', '本'], Buffer.from('日本\n'))
+      await open(await put('shown.txt', Buffer.from('a\n')))
+      await replace('shown.txt', 'a', '本')
+      deepEqual(await readFile(join(folder, 'shown.txt')), Buffer.from([...sjis.hon, 0x0a]))
+    }))
+  it('in Latin-1 by the settings stays in it, also where it has been plain ASCII so far', async () =>
+    await withSettings({ encoding: 'iso88591' }, async () => {
+      await inEncoding('latin.txt', Uint8Array.of(0xe9, 0x61), ['a', 'à'], Uint8Array.of(0xe9, 0xe0))
+      await inEncoding('ascii.txt', Buffer.from('a'), ['a', 'à'], Uint8Array.of(0xe0))
+    }))
+  it('in an encoding that the person opened it with is read and written in that', async () => {
+    const uri = await put('reopened.txt', Uint8Array.of(...sjis.ni, 0x0a))
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri, { encoding: 'shiftjis' }))
+    const outcome = await replace('reopened.txt', '日', '日本')
+    deepEqual([outcome.form.encoding, await readFile(join(folder, 'reopened.txt'))], ['shiftjis', Buffer.from([...sjis.ni, ...sjis.hon, 0x0a])])
+  })
+  it('in an encoding that the editor guesses is read and written in that', async () =>
+    await withSettings({ autoGuessEncoding: true, candidateGuessEncodings: ['shiftjis', 'utf8'] }, async () => {
+      const line = [...sjis.ni, ...sjis.hon, 0x82, 0xcc, 0x93, 0xfa, 0x96, 0x7b, 0x0a]
+      const bytes = Uint8Array.from(Array.from({ length: 30 }, () => line).flat())
+      await put('guessed.txt', bytes)
+      const target = await files.resolve('guessed.txt', folder)
+      const { form, text } = await files.readText(target, { maxBytes })
+      deepEqual([form.encoding, text.slice(0, 2)], ['shiftjis', '日本'])
+    }))
+  it('that is large is read in its encoding too, by lines as well as whole', async () =>
+    await withSettings({ encoding: 'shiftjis' }, async () => {
+      await put('large.txt', Buffer.concat([Buffer.from([...sjis.ni, 0x0a]), Buffer.from('x'.repeat(99).concat('\n').repeat(45_000))]))
+      const target = await files.resolve('large.txt', folder)
+      const lines = await files.readLines(target, { offset: 1, limit: 1, maxLineLength: 100, maxBytes: 1_000 })
+      const whole = await files.readText(target, { maxBytes: 50_000_000 })
+      deepEqual([lines.lines[0]?.text, lines.form.encoding, lines.version], ['日', 'shiftjis', whole.version])
+    }))
+  it('in UTF-16 without a mark is binary, and stays as it is', async () => {
+    const bytes = Uint8Array.of(0, 0x61, 0, 0x0a)
+    await put('utf16be.txt', bytes)
+    await failsWith(replace('utf16be.txt', 'a', 'b'), 'FS_NOT_TEXT')
+    deepEqual(await readFile(join(folder, 'utf16be.txt')), Buffer.from(bytes))
+  })
+
+  it('keeps what the person types while the change is being saved, and tells it apart from the change', async () => {
+    const editor = await open(await put('saving.txt', lines(5)))
+    let typed: Thenable<boolean> | undefined
+    const saving = vscode.workspace.onWillSaveTextDocument((event) => {
+      if (event.document !== editor.document) return
+      // A formatter that takes its time, and a person who types on when it has done its work.
+      event.waitUntil(new Promise<readonly vscode.TextEdit[]>((resolve) => setTimeout(() => resolve([]), 500)))
+    })
+    const saved = vscode.workspace.onDidSaveTextDocument((document) => {
+      if (document === editor.document) typed ??= editor.edit((edit) => edit.insert(new vscode.Position(0, 0), 'typed\n'))
+    })
+    try {
+      const outcome = await replace('saving.txt', 'line 5', 'five')
+      equal(await typed, true)
+      const after = lines(5).replace('line 5', 'five')
+      deepEqual([outcome.wasReformatted, outcome.after, await onDisk('saving.txt'), editor.document.getText()], [false, after, after, `typed\n${after}`])
+    } finally {
+      saving.dispose()
+      saved.dispose()
+    }
+  })
+  it('whose save fails gets its change taken back, and keeps what the person typed meanwhile', async () => {
+    // The provider takes no writes, which the editor learns only when it saves.
+    const contents = new Map<string, Uint8Array>([['/a.txt', Buffer.from(lines(5))]])
+    const provider = vscode.workspace.registerFileSystemProvider('bosun-full', {
+      ...memoryProvider(contents),
+      writeFile: () => {
+        throw vscode.FileSystemError.Unavailable('the disk is full')
+      },
+    })
+    const editor = await open(vscode.Uri.parse('bosun-full://host/a.txt'))
+    const saving = vscode.workspace.onWillSaveTextDocument((event) => {
+      if (event.document === editor.document) event.waitUntil(Promise.resolve([vscode.TextEdit.insert(new vscode.Position(0, 0), 'typed\n')]))
+    })
+    try {
+      const target = await files.resolve('a.txt', 'bosun-full://host/')
+      const { text, version } = await files.readText(target, { maxBytes })
+      const start = text.indexOf('line 5')
+      await failsWith(files.editText({ target, replacements: [{ start, end: start + 6, newText: 'five' }], expect: { kind: 'version', version }, label: 'Bosun: edit' }), 'FS_IO_ERROR')
+      equal(editor.document.getText(), `typed\n${lines(5)}`)
+    } finally {
+      saving.dispose()
+      await vscode.commands.executeCommand('workbench.action.files.revert')
+      await vscode.commands.executeCommand('workbench.action.closeAllEditors')
+      provider.dispose()
+    }
+  })
+  it('is saved all the same when something that runs with saving fails or takes long', async () => {
+    const editor = await open(await put('slow.txt', lines(3)))
+    const saving = vscode.workspace.onWillSaveTextDocument((event) => {
+      if (event.document !== editor.document) return
+      event.waitUntil(Promise.reject(new Error('a broken formatter')))
+      event.waitUntil(new Promise((resolve) => setTimeout(resolve, 10_000)))
+    })
+    try {
+      const outcome = await replace('slow.txt', 'line 3', 'three')
+      deepEqual([outcome.isUnsaved, await onDisk('slow.txt'), editor.document.getText()], [false, outcome.after, outcome.after])
+    } finally {
+      saving.dispose()
+    }
+  })
+  it('that saves by itself is changed and saved once, whoever is first', async () =>
+    await withSettings({ autoSave: 'afterDelay', autoSaveDelay: 50 }, async () => {
+      const editor = await open(await put('auto.txt', lines(5)))
+      for (let index = 1; index <= 5; index += 1) {
+        const change = replace('auto.txt', `line ${index}`, `row ${index}`)
+        await type(editor, 5, '')
+        await change
+      }
+      for (let waited = 0; editor.document.isDirty && waited < 10_000; waited += 50) await new Promise((resolve) => setTimeout(resolve, 50))
+      equal(await onDisk('auto.txt'), lines(5).replaceAll('line', 'row'))
+    }))
+  it('loses nothing when the person types in it all the time', async () => {
+    const editor = await open(await put('busy.txt', lines(50)))
+    const over = new AbortController()
+    let typed = 0
+    const typing = (async () => {
+      while (!over.signal.aborted) if (await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), 't\n'))) typed += 1
+    })()
+    let done = 0
+    for (let index = 1; index <= 20; index += 1) {
+      const from = `line ${index}\n`
+      const outcome = await replace('busy.txt', from, `row ${index}\n`).catch((error: unknown) => {
+        // Somebody typed between the look and the change: nothing was changed then.
+        equal((error as { code?: unknown }).code, 'FS_STALE_VERSION', String(error))
+        return null
+      })
+      if (outcome !== null) done += 1
+      equal(editor.document.getText().includes(from), outcome === null)
+    }
+    over.abort()
+    await typing
+    const text = editor.document.getText()
+    deepEqual([text.match(/^t$/gm)?.length ?? 0, text.match(/^row \d+$/gm)?.length ?? 0, text.match(/^(row|line) \d+$/gm)?.length], [typed, done, 50])
+  })
+  it('with thousands of places is changed in all of them, as one undo stop', async () => {
+    const editor = await open(await put('many.txt', 'x\n'.repeat(20_000)))
+    const target = await files.resolve('many.txt', folder)
+    const { version } = await files.readText(target, { maxBytes })
+    const replacements = Array.from({ length: 20_000 }, (_, index) => ({ start: index * 2, end: index * 2 + 1, newText: 'yy' }))
+    await files.editText({ target, replacements, expect: { kind: 'version', version }, label: 'Bosun: edit' })
+    equal(await onDisk('many.txt'), 'yy\n'.repeat(20_000))
+    await vscode.commands.executeCommand('undo')
+    equal(editor.document.getText(), 'x\n'.repeat(20_000))
+  })
+
   it('of another file system is read and written through its provider', async () => {
     const contents = new Map<string, Uint8Array>([['/a.txt', Buffer.from('one\n')]])
     const provider = vscode.workspace.registerFileSystemProvider('bosun-test', memoryProvider(contents))

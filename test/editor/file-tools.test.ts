@@ -1,8 +1,10 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict'
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as vscode from 'vscode'
+import type { FileVersion } from '../../extension/capabilities/file-system.ts'
 import type { ToolResult } from '../../extension/core/tools/definition.ts'
 import { observationPlugin } from '../../extension/features/observation/plugin.ts'
 import { NodeFileSystem } from '../../extension/platform/node/file-system.ts'
@@ -60,7 +62,7 @@ describe('the file tools in the editor', () => {
     return {
       read: (file_path: string, more: object = {}) => bench.run('read', { file_path, ...more }),
       write: (file_path: string, content: string) => bench.run('write', { file_path, content }),
-      edit: (file_path: string, old_string: string, new_string: string) => bench.run('edit', { file_path, old_string, new_string }),
+      edit: (file_path: string, old_string: string, new_string: string, more: object = {}) => bench.run('edit', { file_path, old_string, new_string, ...more }),
       nextStep: () => void bench.agent.session.append({ type: 'step/start', data: { turn: 1, step: (steps += 1) } }),
       dispose: () => bench.kernel.dispose(),
     }
@@ -70,6 +72,7 @@ describe('the file tools in the editor', () => {
     equal(result.isError && result.error.info?.code, code, said(result))
     match(said(result), message)
   }
+  const versionOf = (bytes: Uint8Array) => `sha256:${hash('sha256', bytes)}` as FileVersion
   const works = (result: ToolResult) => ok(!result.isError, said(result))
   const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join('')
   const put = async (name: string, content: string) => {
@@ -296,6 +299,61 @@ describe('the file tools in the editor', () => {
       match(said(result), /The person has unsaved changes in this file/)
       deepEqual([notebook.cellAt(0).document.getText(), notebook.cellAt(1).document.getText().startsWith('x = 2'), notebook.isDirty], ['mine # Title\nWords é', true, true])
       equal(await onDisk('dirty.ipynb'), notebookJson())
+    })
+    it('one undo in its cell takes back a change, saved or beside what was typed before', async () => {
+      const notebook = await openNotebook('undo.ipynb')
+      const source = () => notebook.cellAt(1).document.getText()
+      const undoTo = async (wanted: string) => {
+        const changed = source()
+        await vscode.commands.executeCommand('undo')
+        await until(() => source() !== changed)
+        equal(source(), wanted)
+      }
+      await vscode.window.showNotebookDocument(notebook, { selections: [new vscode.NotebookRange(1, 2)] })
+      await vscode.commands.executeCommand('notebook.cell.edit')
+      await until(() => vscode.window.activeTextEditor?.document === notebook.cellAt(1).document)
+      works(await tools.read('undo.ipynb'))
+      works(await tools.edit('undo.ipynb', 'x = 1', 'x = 2'))
+      equal(notebook.isDirty, false)
+      await undoTo('x = 1\nprint(x)\nx')
+      ok(vscode.window.activeTextEditor)
+      await type(vscode.window.activeTextEditor, 0, 'mine = 0\n')
+      works(await tools.read('undo.ipynb'))
+      works(await tools.edit('undo.ipynb', 'x = 1', 'x = 3'))
+      await undoTo('mine = 0\nx = 1\nprint(x)\nx')
+    })
+    it('is kept before a change with its unsaved cells, and can be put back when it has none', async () => {
+      const notebook = await openNotebook('kept.ipynb')
+      const target = await files.resolve('kept.ipynb', folder)
+      const bytes = async () => await files.readBytes(target, { maxBytes: 1_000_000 })
+      const clean = await bytes()
+      await typeInto(notebook, 0, 'mine ')
+      const stored = JSON.parse(Buffer.from(await bytes()).toString()) as { cells: { source: string[]; outputs?: unknown[] }[] }
+      deepEqual([stored.cells[0]!.source, stored.cells[1]!.outputs?.length], [['mine # Title\n', 'Words é'], 3])
+      const version = versionOf(await bytes())
+      await rejects(files.putBytes({ target, bytes: clean, expect: { kind: 'version', version } }), /open as a notebook with unsaved changes; save it or close it first/)
+      equal(notebook.cellAt(0).document.getText(), 'mine # Title\nWords é')
+      ok(await notebook.save())
+      await files.putBytes({ target, bytes: clean, expect: { kind: 'version', version: versionOf(await bytes()) } })
+      deepEqual(await bytes(), clean)
+      await until(() => notebook.cellAt(0).document.getText() === '# Title\nWords é')
+    })
+    it('that is stale shows what changed in its cells', async () => {
+      const notebook = await openNotebook('stale.ipynb')
+      works(await tools.read('stale.ipynb'))
+      await typeInto(notebook, 1, 'y = 0\n')
+      tools.nextStep()
+      failsWith(await tools.edit('stale.ipynb', 'x = 1', 'x = 2'), 'FS_STALE_VERSION', /unsaved changes in the notebook editor[^]*\n\+y = 0\n x = 1\n/)
+      tools.nextStep()
+      works(await tools.edit('stale.ipynb', 'x = 1', 'x = 2'))
+      equal(notebook.cellAt(1).document.getText(), 'y = 0\nx = 2\nprint(x)\nx')
+    })
+    it('is not written below its editor, also when it was opened through a link', async () => {
+      await put('behind.ipynb', notebookJson())
+      await symlink('behind.ipynb', join(folder, 'before.ipynb'))
+      await vscode.window.showNotebookDocument(await vscode.workspace.openNotebookDocument(vscode.Uri.file(join(folder, 'before.ipynb'))))
+      works(await tools.read('behind.ipynb'))
+      failsWith(await tools.write('behind.ipynb', '{}'), 'FS_IO_ERROR', /open as a notebook/)
     })
     it('is not written below its editor', async () => {
       await openNotebook('raw.ipynb')

@@ -3,7 +3,7 @@ import type { Logger } from '../../capabilities/logger.ts'
 import type { Session } from '../../core/session/session.ts'
 import type { Execution, ToolResult } from '../../core/tools/definition.ts'
 import type { Image } from './events.ts'
-import type { Images } from './images.ts'
+import { MAX_REVIEWED_BYTES, type Images } from './images.ts'
 
 /** What a call may have changed: the file and what stood there before it. */
 export interface Touched {
@@ -44,7 +44,8 @@ export function createRecorder({ images, logger }: { readonly images: Images; re
       let read: Uint8Array | null
       try {
         // At once, before anything else can change it.
-        read = await images.readBytes(session, path)
+        // Of what a tool changed itself all is kept before; it can be put back as a whole where it is too large to be compared.
+        read = await images.readBytes(session, path, isFound ? MAX_REVIEWED_BYTES : undefined)
       } catch (error) {
         // What cannot be read now cannot be reviewed; the change itself has happened and is told. The others are put up all the same.
         if (error instanceof FileError && error.code === 'FS_TOO_LARGE') tooLarge += 1

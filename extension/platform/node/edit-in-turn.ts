@@ -1,4 +1,5 @@
-import { FileError, staleVersion, type ChangeOutcome, type EditChange, type EditsChange, type FileSystem, type TextReplacement } from '../../capabilities/file-system.ts'
+import { reversedEdits } from '../../base/encoding.ts'
+import { FileError, staleVersion, type ChangeOutcome, type EditChange, type EditsChange, type FileSystem } from '../../capabilities/file-system.ts'
 
 /**
  * Several edits as one, where each file can only be changed by itself: all are checked first, then made one after the other, and
@@ -32,17 +33,7 @@ async function takeBack(files: Pick<FileSystem, 'editText'>, made: readonly { re
   const failures: unknown[] = []
   for (const { edit, outcome } of made.toReversed()) {
     const expect = { kind: 'version', version: outcome.version } as const
-    await files.editText({ target: edit.target, replacements: reversed(outcome.before ?? '', edit.replacements), expect, label }).catch((error: unknown) => failures.push(error))
+    await files.editText({ target: edit.target, replacements: reversedEdits(outcome.before ?? '', edit.replacements), expect, label }).catch((error: unknown) => failures.push(error))
   }
   if (failures.length > 0) throw new AggregateError([cause, ...failures], `${label} failed, and not every file could be put back as it was.`)
-}
-
-/** The edits that lead back, in the text that came of them. */
-export function reversed(before: string, replacements: readonly TextReplacement[]): readonly TextReplacement[] {
-  let shift = 0
-  return replacements.map(({ start, end, newText }) => {
-    const at = start + shift
-    shift += newText.length - (end - start)
-    return { start: at, end: at + newText.length, newText: before.slice(start, end) }
-  })
 }

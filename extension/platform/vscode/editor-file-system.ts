@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { minimatch } from 'minimatch'
 import * as vscode from 'vscode'
 import { isUri } from '../../base/is-uri.ts'
-import { applyEdits, checkedRanges, countLineEnds, eolFrom, withLineEnds, type Encoded } from '../../base/encoding.ts'
+import { applyEdits, checkedRanges, countLineEnds, eolFrom, reversedEdits, withLineEnds, type Encoded } from '../../base/encoding.ts'
 import { LineWindowScanner } from '../../base/line-window.ts'
 import {
   fileAborted,
@@ -39,7 +39,8 @@ import type { Undo } from '../../base/undo.ts'
 import { pathOf, uriOf } from './address.ts'
 import { minimalEdits } from './minimal-edits.ts'
 import { OpenDocuments } from './open-documents.ts'
-import { decodeStored, encodeAs, formOf, isSameForm, storedAnew, withoutMark, type StoredText } from './stored-text.ts'
+import { unsavedNotebook } from './notebooks.ts'
+import { decodeStored, encodeAs, encodingFor, formOf, isSameForm, storedAnew, withoutMark, type StoredText } from './stored-text.ts'
 
 /** From this size on a window of lines is streamed from the disk. */
 const STREAM_FROM_BYTES = 4 * 1024 * 1024
@@ -122,7 +123,8 @@ export class EditorFileSystem implements FileSystem {
       return { text: document.getText(), form: formOf(document), version, source: 'buffer', isDirty: true }
     }
     const bytes = await this.#storedBytes(target, { maxBytes, ...(signal && { signal }) })
-    const stored = await this.#decode(target, bytes)
+    const stored = await decodeStored(bytes, uriOf(target.path), document?.encoding)
+    if (stored === null) throw notText(target.spelling)
     const isShown = document !== undefined && document.getText() === stored.text
     return { text: stored.text, form: stored.form, version: versionOf(bytes), source: isShown ? 'buffer' : 'disk', isDirty: false }
   }
@@ -132,7 +134,12 @@ export class EditorFileSystem implements FileSystem {
     if (document?.isDirty !== true) {
       const { kind, size } = await this.stat(target, signal)
       if (kind !== 'file') throw notRegular(target.spelling, kind)
-      if (size >= STREAM_FROM_BYTES && uriOf(target.path).scheme === 'file') return await this.#disk.readLines(target, window, signal)
+      if (size >= STREAM_FROM_BYTES && uriOf(target.path).scheme === 'file') {
+        const streamed = await this.#disk.readLines(target, window, signal)
+        // The disk alone does not know the editor's encodings.
+        const isForeign = streamed.form.encoding === 'latin1' && size <= MAX_CHANGE_BYTES && !isSameForm(streamed.form, await encodingFor(uriOf(target.path), document?.encoding, { mayGuess: true }))
+        if (!isForeign) return streamed
+      }
     }
     const { text, form, version, source, isDirty } = await this.readText(target, { maxBytes: MAX_CHANGE_BYTES, ...(signal && { signal }) })
     const scanner = new LineWindowScanner(window)
@@ -143,6 +150,8 @@ export class EditorFileSystem implements FileSystem {
 
   async readBytes(target: FileTarget, options: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<Uint8Array> {
     const document = await this.#documents.find(target)
+    const notebook = await this.#openNotebook(target)
+    if (notebook?.isDirty === true) return unsavedNotebook(notebook, await this.#storedBytes(target, options))
     if (document?.isDirty !== true) return await this.#storedBytes(target, options)
     const { bytes } = await storedBuffer(document)
     if (bytes.length > options.maxBytes) throw tooLarge(target.spelling, bytes.length, options.maxBytes)
@@ -204,8 +213,10 @@ export class EditorFileSystem implements FileSystem {
       checkNotAborted(signal)
       const uri = uriOf(target.path)
       if (target.isDanglingLink) throw danglingLink(target.spelling)
-      refuseOpenNotebook(target, uri)
-      if ((await this.#documents.find(target))?.isDirty === true) throw staleVersion(target.spelling, 'has unsaved changes in the editor, made')
+      // A notebook without unsaved changes follows the disk by itself.
+      if ((await this.#openNotebook(target))?.isDirty === true) throw ioError(target.spelling, 'it is open as a notebook with unsaved changes; save it or close it first')
+      const document = await this.#documents.find(target)
+      if (document?.isDirty === true) throw staleVersion(target.spelling, 'has unsaved changes in the editor, made')
       const current = await this.#currentBytes(target, signal)
       checkExpected(target, expect, current === null ? null : versionOf(current))
       if (current !== null && (await this.stat(target)).isReadonly) throw readonlyFile(target.spelling)
@@ -213,8 +224,8 @@ export class EditorFileSystem implements FileSystem {
         if (current !== null) await vscode.workspace.fs.delete(uri)
         return null
       }
-      const stored = current === null ? null : await decodeStored(current, uri)
-      const next = await decodeStored(bytes, uri)
+      const stored = current === null ? null : await decodeStored(current, uri, document?.encoding)
+      const next = await decodeStored(bytes, uri, document?.encoding)
       const change: DiskChange = { after: next?.text ?? '', encoding: next?.form.encoding ?? 'utf8', encoded: { bytes } }
       const request: ChangeRequest = { target, expect, label: '', ...(signal && { signal }) }
       return (await this.#changeDisk(request, current, stored, change)).version
@@ -222,7 +233,7 @@ export class EditorFileSystem implements FileSystem {
   }
 
   async decode(target: FileTarget, bytes: Uint8Array): Promise<string | null> {
-    return (await decodeStored(bytes, uriOf(target.path)))?.text ?? null
+    return (await decodeStored(bytes, uriOf(target.path), (await this.#documents.find(target))?.encoding))?.text ?? null
   }
 
   onDidRename(listener: (from: string, to: string) => void): Undo {
@@ -262,7 +273,7 @@ export class EditorFileSystem implements FileSystem {
     checkNotAborted(signal)
     const uri = uriOf(target.path)
     if (target.isDanglingLink) throw danglingLink(target.spelling)
-    refuseOpenNotebook(target, uri)
+    await this.#refuseOpenNotebook(target)
     const document = await this.#documents.find(target)
     if (document?.isDirty === true) {
       const { version } = await storedBuffer(document)
@@ -272,7 +283,7 @@ export class EditorFileSystem implements FileSystem {
     const current = await this.#currentBytes(target, signal)
     checkExpected(target, expect, current === null ? null : versionOf(current))
     if (current !== null && (await this.stat(target)).isReadonly) throw readonlyFile(target.spelling)
-    const stored = current === null ? null : await decodeStored(current, uri)
+    const stored = current === null ? null : await decodeStored(current, uri, document?.encoding)
     if (document !== undefined && stored !== null && !ways.needsDisk && isFaithful(document, stored) && (await this.#isSettled(target, uri))) {
       const edits = ways.inDocument(stored.text)
       if (fitsDocument(document, edits)) return await this.#changeDocument(document, request, edits)
@@ -302,7 +313,7 @@ export class EditorFileSystem implements FileSystem {
     checkNotAborted(signal)
     const uri = uriOf(target.path)
     if (target.isDanglingLink) throw danglingLink(target.spelling)
-    refuseOpenNotebook(target, uri)
+    await this.#refuseOpenNotebook(target)
     const open = await this.#documents.find(target)
     const isDirty = open?.isDirty === true
     // A file that is gone is found before the editor is asked to open it.
@@ -323,7 +334,7 @@ export class EditorFileSystem implements FileSystem {
     for (;;) {
       const current = await this.#checkVersion(target, expect, signal)
       if ((await this.stat(target)).isReadonly) throw readonlyFile(target.spelling)
-      const stored = current === null ? null : await decodeStored(current, document.uri)
+      const stored = current === null ? null : await decodeStored(current, document.uri, document.encoding)
       if (stored === null) throw notText(target.spelling)
       if (isFaithful(document, stored) && (await this.#isSettled(target, document.uri))) break
       const isMixed = stored.form.eol === 'mixed'
@@ -348,13 +359,13 @@ export class EditorFileSystem implements FileSystem {
     if (document.isDirty && !(await document.save())) throw ioError(target.spelling, 'the editor could not save it, and the change of all files was taken back')
     const bytes = await vscode.workspace.fs.readFile(document.uri)
     this.#ownSaves.set(target.key, (await vscode.workspace.fs.stat(document.uri)).mtime)
-    const text = (await decodeStored(bytes, document.uri))?.text ?? document.getText()
-    return { version: versionOf(bytes), before, after: text, form: formOf(document), wasReformatted: text !== after, isUnsaved: document.isDirty }
+    const text = (await decodeStored(bytes, document.uri, document.encoding))?.text ?? document.getText()
+    return { version: versionOf(bytes), before, after: text, form: formOf(document), wasReformatted: text !== after, isUnsaved: false }
   }
 
   async #takeBack(parts: readonly DocumentPart[], label: string): Promise<void> {
     const changed = parts.filter(({ document, before }) => document.getText() !== before)
-    const back = changed.map((part) => ({ ...part, replacements: minimalEdits(part.document.getText(), part.before) }))
+    const back = changed.map((part) => ({ ...part, replacements: editsBack(part.document.getText(), part) }))
     await applyTogether(back, { label, isRefactoring: false })
     // What cannot be saved now could not be saved before either; it stands unsaved before the person, as it was.
     await Promise.allSettled(changed.filter(({ wasDirty }) => !wasDirty).map(async ({ document }) => await document.save()))
@@ -387,15 +398,18 @@ export class EditorFileSystem implements FileSystem {
       return { version, before, after: applied, form: formOf(document), wasReformatted: false, isUnsaved: document.isDirty }
     }
     if (document.isDirty && !(await document.save())) {
-      await applyToDocument(document, minimalEdits(document.getText(), before), label)
-      throw ioError(target.spelling, 'the editor could not save it, and the change was taken back')
+      const back = editsBack(document.getText(), { before, after, replacements: edits })
+      await applyToDocument(document, back, label)
+      throw ioError(target.spelling, back.length < edits.length ? 'the editor could not save it; the change was taken back but for what was typed over meanwhile' : 'the editor could not save it, and the change was taken back')
     }
     const saved = document.getText()
     const bytes = await vscode.workspace.fs.readFile(document.uri)
     this.#ownSaves.set(target.key, (await vscode.workspace.fs.stat(document.uri)).mtime)
-    const stored = await decodeStored(bytes, document.uri)
+    const stored = await decodeStored(bytes, document.uri, document.encoding)
     if (stored?.text !== saved && !document.isDirty) throw ioError(target.spelling, 'it was saved, but what is stored differs: another program changed it at the same time')
-    return { version: versionOf(bytes), before, after: saved, form: formOf(document), wasReformatted: saved !== after, isUnsaved: document.isDirty }
+    // What the person typed since the save is none of the change.
+    const text = stored?.text ?? saved
+    return { version: versionOf(bytes), before, after: text, form: formOf(document), wasReformatted: text !== after, isUnsaved: false }
   }
 
   /** No document shows the file as it is stored: its bytes are changed, and a document without unsaved text follows by itself. */
@@ -417,7 +431,7 @@ export class EditorFileSystem implements FileSystem {
     }
     const written = await vscode.workspace.fs.readFile(uri)
     if (Buffer.compare(written, bytes) !== 0) throw ioError(target.spelling, 'it was written, but what is stored differs: another program changed it at the same time')
-    const form = (await decodeStored(bytes, uri))?.form ?? { encoding: 'utf8', hasBom: false, eol: 'none' as const }
+    const form = (await decodeStored(bytes, uri, (await this.#documents.find(target))?.encoding))?.form ?? { encoding: 'utf8', hasBom: false, eol: 'none' as const }
     return { version: versionOf(bytes), before: stored?.text ?? null, after: next.after, form, wasReformatted: false, isUnsaved: false }
   }
 
@@ -464,10 +478,19 @@ export class EditorFileSystem implements FileSystem {
     }
   }
 
-  async #decode(target: FileTarget, bytes: Uint8Array): Promise<StoredText> {
-    const stored = await decodeStored(bytes, uriOf(target.path))
-    if (stored === null) throw notText(target.spelling)
-    return stored
+  /** Also when it was opened through a link. */
+  async #openNotebook(target: FileTarget): Promise<vscode.NotebookDocument | undefined> {
+    for (const notebook of vscode.workspace.notebookDocuments) {
+      if (notebook.isClosed || notebook.isUntitled) continue
+      const { uri } = notebook
+      if ((uri.scheme === 'file' ? (await this.#disk.resolve(uri.fsPath, '/')).key : keyOf(uri)) === target.key) return notebook
+    }
+    return undefined
+  }
+
+  /** A notebook editor holds cells, not the file's JSON; writing below it would lose one of the two. */
+  async #refuseOpenNotebook(target: FileTarget): Promise<void> {
+    if ((await this.#openNotebook(target)) !== undefined) throw ioError(target.spelling, 'it is open as a notebook; edit its cells, or close the notebook first')
   }
 }
 
@@ -505,15 +528,36 @@ interface DocumentPart {
 async function applyTogether(parts: readonly Pick<DocumentPart, 'document' | 'replacements'>[], { label, isRefactoring }: { readonly label: string; readonly isRefactoring: boolean }): Promise<boolean> {
   const edit = new vscode.WorkspaceEdit()
   for (const { document, replacements } of parts) {
-    for (const { start, end, newText } of replacements) edit.replace(document.uri, new vscode.Range(document.positionAt(start), document.positionAt(end)), newText, { label, needsConfirmation: false })
+    for (const { start, end, newText } of joinedWhereMany(document.getText(), replacements)) edit.replace(document.uri, new vscode.Range(document.positionAt(start), document.positionAt(end)), newText, { label, needsConfirmation: false })
   }
   return await vscode.workspace.applyEdit(edit, { isRefactoring })
+}
+
+/** Places that the editor is given one by one, so that cursors and folds between them stay; it takes long over very many. */
+const MAX_SEPARATE_EDITS = 1_000
+
+function joinedWhereMany(before: string, edits: readonly TextReplacement[]): readonly TextReplacement[] {
+  const [first, last] = [edits[0], edits.at(-1)]
+  if (first === undefined || last === undefined || edits.length <= MAX_SEPARATE_EDITS) return edits
+  const inner = edits.map(({ start, end, newText }) => ({ start: start - first.start, end: end - first.start, newText }))
+  return [{ start: first.start, end: last.end, newText: applyEdits(before.slice(first.start, last.end), inner) }]
+}
+
+/** What takes a change out of `now`, which grew out of `after`; where something else was put over it, it stays. */
+function editsBack(now: string, { before, after, replacements }: Pick<DocumentPart, 'before' | 'after' | 'replacements'>): readonly TextReplacement[] {
+  const back = reversedEdits(before, replacements)
+  const typed = minimalEdits(after, now)
+  return back.flatMap(({ start, end, newText }) => {
+    if (typed.some((other) => other.start < end && other.end > start)) return []
+    const shift = typed.reduce((sum, other) => (other.end <= start ? sum + other.newText.length - (other.end - other.start) : sum), 0)
+    return [{ start: start + shift, end: end + shift, newText }]
+  })
 }
 
 /** As one undo stop; false when the document changed meanwhile. */
 async function applyToDocument(document: vscode.TextDocument, edits: readonly TextReplacement[], label: string): Promise<boolean> {
   const edit = new vscode.WorkspaceEdit()
-  for (const { start, end, newText } of edits) {
+  for (const { start, end, newText } of joinedWhereMany(document.getText(), edits)) {
     const range = new vscode.Range(document.positionAt(start), document.positionAt(end))
     edit.replace(document.uri, range, newText, { label, needsConfirmation: false })
   }
@@ -543,12 +587,6 @@ function checkExpected(target: FileTarget, expect: Expectation, version: FileVer
   }
   if (version === null) throw staleVersion(target.spelling, 'was deleted')
   if (version !== expect.version) throw staleVersion(target.spelling, 'changed')
-}
-
-/** A notebook editor holds cells, not the file's JSON; writing below it would lose one of the two. */
-function refuseOpenNotebook(target: FileTarget, uri: vscode.Uri): void {
-  const isOpen = vscode.workspace.notebookDocuments.some((notebook) => !notebook.isClosed && notebook.uri.toString() === uri.toString())
-  if (isOpen) throw ioError(target.spelling, 'it is open as a notebook; edit its cells, or close the notebook first')
 }
 
 /** The person marked the file as read-only for the editor. Source: the settings `files.readonlyInclude` and `files.readonlyExclude`. */

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode'
-import { toLf } from '../../base/encoding.ts'
+import * as z from 'zod'
+import { applyEdits, toLf } from '../../base/encoding.ts'
 import { stripAnsi } from '../../base/strip-ansi.ts'
 import { fileAborted, ioError, readonlyFile, staleVersion, versionOfBytes, type FileSystem, type FileTarget, type FileVersion } from '../../capabilities/file-system.ts'
 import { readableForms, type CellEdit, type NotebookCell, type NotebookOutcome, type NotebookOutput, type Notebooks } from '../../capabilities/notebooks.ts'
@@ -34,19 +35,24 @@ async function editCells({ notebook, target, files }: Open, { cells, label, sign
   if (signal?.aborted === true) throw fileAborted()
   if ((await files.stat(target)).isReadonly) throw readonlyFile(target.spelling)
   const wasDirty = notebook.isDirty
-  const [forth, back] = [new vscode.WorkspaceEdit(), new vscode.WorkspaceEdit()]
+  const forth = new vscode.WorkspaceEdit()
+  const made: { readonly document: vscode.TextDocument; readonly own: string; readonly after: string }[] = []
   for (const { index, source, replacements } of cells) {
     const document = notebook.getCells()[index]?.document
     if (document === undefined || toLf(document.getText()) !== source) throw staleVersion(target.spelling, 'changed')
     const own = document.getText()
     for (const { start, end, newText } of replacements) forth.replace(document.uri, new vscode.Range(positionAt(source, start), positionAt(source, end)), newText, { label, needsConfirmation: false })
-    back.replace(document.uri, new vscode.Range(0, 0, Number.MAX_SAFE_INTEGER, 0), own, { label, needsConfirmation: false })
+    made.push({ document, own, after: applyEdits(source, replacements) })
   }
   if (!(await vscode.workspace.applyEdit(forth))) throw staleVersion(target.spelling, 'changed')
   // What had unsaved changes is the person's to save.
   if (!wasDirty && !(await notebook.save())) {
+    // What the person typed into a cell meanwhile stays, and the change with it.
+    const untouched = made.filter(({ document, after }) => toLf(document.getText()) === after)
+    const back = new vscode.WorkspaceEdit()
+    for (const { document, own } of untouched) back.replace(document.uri, new vscode.Range(0, 0, Number.MAX_SAFE_INTEGER, 0), own, { label, needsConfirmation: false })
     await vscode.workspace.applyEdit(back)
-    throw ioError(target.spelling, 'the editor could not save the notebook, and the change was taken back')
+    throw ioError(target.spelling, untouched.length < made.length ? 'the editor could not save the notebook; the change was taken back but for cells that were typed in meanwhile' : 'the editor could not save the notebook, and the change was taken back')
   }
   return { cells: cellsOf(notebook), version: await versionOf(notebook), isUnsaved: notebook.isDirty }
 }
@@ -59,9 +65,44 @@ function positionAt(text: string, offset: number): vscode.Position {
 }
 
 async function versionOf(notebook: vscode.NotebookDocument): Promise<FileVersion> {
-  if (!notebook.isDirty) return await versionOfBytes(Uint8Array.from(await vscode.workspace.fs.readFile(notebook.uri)))
-  const sources = notebook.getCells().map(({ kind, document }) => [kind, document.languageId, document.getText()])
-  return await versionOfBytes(new TextEncoder().encode(JSON.stringify(sources)))
+  const stored = await vscode.workspace.fs.readFile(notebook.uri)
+  return await versionOfBytes(Uint8Array.from(notebook.isDirty ? unsavedNotebook(notebook, stored) : stored))
+}
+
+/** What of a stored notebook is looked at. Source: nbformat 4. */
+const storedNotebook = z.looseObject({ nbformat_minor: z.number().optional(), cells: z.array(z.looseObject({ id: z.string().optional(), cell_type: z.string() })) })
+
+/**
+ * The notebook with its cells as they are in the editor, unsaved ones too; outputs and metadata are those that are stored.
+ *
+ * Shape: the sources alone, as JSON, where what is stored is no notebook.
+ */
+export function unsavedNotebook(notebook: vscode.NotebookDocument, stored: Uint8Array): Uint8Array {
+  const json = new TextDecoder().decode(stored)
+  const cells = notebook.getCells().map(({ document, kind, metadata }) => {
+    const type = document.languageId === 'raw' ? 'raw' : kind === vscode.NotebookCellKind.Code ? 'code' : 'markdown'
+    return { id: idFrom(metadata), type, source: toLf(document.getText()).match(/[^\n]*\n|[^\n]+$/g) ?? [] }
+  })
+  const parsed = storedNotebook.safeParse(jsonFrom(json))
+  if (!parsed.success) return new TextEncoder().encode(JSON.stringify(cells))
+  const { cells: storedCells, nbformat_minor: minor = 0 } = parsed.data
+  const next = cells.map(({ id, type, source }, index) => {
+    const before = storedCells.find((cell) => id !== null && cell.id === id) ?? (id === null && storedCells.length === cells.length ? storedCells[index] : undefined)
+    if (before?.cell_type === type) return { ...before, source }
+    const own = minor < 5 ? {} : { id: id ?? `unsaved-${index + 1}` }
+    return { cell_type: type, ...own, metadata: {}, ...(type === 'code' && { execution_count: null, outputs: [] }), source }
+  })
+  const indent = /^\s*\{\r?\n([ \t]+)/.exec(json)?.[1]
+  return new TextEncoder().encode(`${JSON.stringify({ ...parsed.data, cells: next }, null, indent)}${json.endsWith('\n') ? '\n' : ''}`)
+}
+
+function jsonFrom(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // No notebook that could be told apart.
+    return null
+  }
 }
 
 function cellsOf(notebook: vscode.NotebookDocument): readonly NotebookCell[] {

@@ -7,6 +7,7 @@ import {
   editBytes,
   encodeText,
   eolFrom,
+  latin1,
   utf8,
   type ByteEdit,
   type Encoded,
@@ -29,22 +30,42 @@ const universal = /^(utf8|utf8bom|utf16le|utf16be|iso88591)$/
 
 /**
  * Understand the bytes of a file: a mark decides, else UTF-8, else the editor's encoding for the file, else Latin-1. Null: not text.
+ * Plain ASCII tells nothing of what else the file may hold, so that the editor's encoding for the file decides.
  *
+ * `shownIn`: the encoding of the document that shows the file.
  * Source: design 6.1 "What is text".
  */
-export async function decodeStored(bytes: Uint8Array, uri: vscode.Uri): Promise<StoredText | null> {
-  const decoded = decodeText(bytes)
+export async function decodeStored(bytes: Uint8Array, uri: vscode.Uri, shownIn?: string): Promise<StoredText | null> {
+  let decoded = decodeText(bytes)
   if (decoded === null) return null
-  const label = vscode.workspace.getConfiguration('files', uri).get<string>('encoding', 'utf8')
-  if (decoded.codec.label === 'latin1' && !universal.test(label)) {
-    const legacy = await decodeLegacy(bytes, label)
+  const isAscii = decoded.codec === utf8 && decoded.bomLength === 0 && decoded.text.length === bytes.length
+  if (decoded.codec === latin1 || isAscii) {
+    const label = await encodingFor(uri, shownIn, { mayGuess: !isAscii })
+    const legacy = universal.test(label) ? null : await decodeLegacy(bytes, label)
     if (legacy !== null) return legacy
+    if (label === 'iso88591') decoded = { ...decoded, codec: latin1, form: { ...decoded.form, encoding: latin1.label } }
   }
+  const known = decoded
   return {
-    text: decoded.text,
-    form: decoded.form,
-    encode: async (text) => encodeText(text, decoded.codec, decoded.form.hasBom),
-    edit: async (edits) => editBytes(bytes, decoded, edits),
+    text: known.text,
+    form: known.form,
+    encode: async (text) => encodeText(text, known.codec, known.form.hasBom),
+    edit: async (edits) => editBytes(bytes, known, edits),
+  }
+}
+
+/** What the editor stores a file in that bears no mark: as it is shown, as the editor guesses where it is set to, else as it is set. */
+export async function encodingFor(uri: vscode.Uri, shownIn: string | undefined, { mayGuess }: { readonly mayGuess: boolean }): Promise<string> {
+  if (shownIn !== undefined) return shownIn
+  const settings = vscode.workspace.getConfiguration('files', uri)
+  const label = settings.get<string>('encoding', 'utf8')
+  if (!mayGuess || !settings.get('autoGuessEncoding', false)) return label
+  try {
+    // Only the document that the editor makes of a file says what was guessed.
+    return (await vscode.workspace.openTextDocument(uri)).encoding
+  } catch {
+    // Too large for the editor, or it takes it for binary: it guesses nothing then.
+    return label
   }
 }
 
