@@ -11,6 +11,8 @@ export type WorkbenchOptions = {
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   /** Start with an empty folder instead of the fixture workspace. */
   readonly isEmpty?: boolean
+  /** Folders below the one that is opened, each a root of the window, by its name. */
+  readonly roots?: readonly string[]
   /** Settings of the machine. What has application scope can only be set as a person does. */
   readonly settings?: Readonly<Record<string, unknown>>
   readonly env?: Readonly<Record<string, string>>
@@ -92,7 +94,7 @@ export async function openWorkbench(options: WorkbenchOptions = {}): Promise<Wor
     // A loaded machine with two cores takes long to draw a first window.
     page.setDefaultTimeout(120_000)
     const open = async () => {
-      await page.goto(`${server.url}/?folder=${encodeURIComponent(folder)}`)
+      await page.goto(`${server.url}/?${options.roots === undefined ? `folder=${encodeURIComponent(folder)}` : `workspace=${encodeURIComponent(join(folder, workspaceFile))}`}`)
       await untilReady(page)
     }
     await open()
@@ -158,13 +160,17 @@ const quietSettings = {
   'telemetry.telemetryLevel': 'off',
 }
 
-async function fillFolder(folder: string, { files = {}, isEmpty }: WorkbenchOptions): Promise<void> {
+/** Names the roots of a window that has several. */
+const workspaceFile = 'roots.code-workspace'
+
+async function fillFolder(folder: string, { files = {}, isEmpty, roots }: WorkbenchOptions): Promise<void> {
   if (isEmpty === true) await mkdir(folder)
   else await cp(join(root, 'test/fixtures/workspace'), folder, { recursive: true })
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), content)
   }
+  if (roots !== undefined) await writeFile(join(folder, workspaceFile), JSON.stringify({ folders: roots.map((path) => ({ path })) }))
 }
 
 /** The workbench is drawn and its extension host has answered. */
