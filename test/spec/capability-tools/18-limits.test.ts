@@ -183,10 +183,10 @@ const codes: Readonly<Record<string, readonly Code[]>> = {
     ['FOREIGN_JOB', 'JobError', 'unit/tools/jobs/job-tools'],
   ],
   searches: [
-    ['SEARCH_INVALID_PATTERN', 'SearchError', 'unit/tools/search/on-the-disk'],
-    ['SEARCH_FAILED', 'SearchError', 'unit/tools/search/on-the-disk'],
+    ['SEARCH_INVALID_PATTERN', 'SearchError', `${spec}/11-grep`],
+    ['SEARCH_FAILED', 'SearchError', `${spec}/11-grep`],
     ['SEARCH_RAW_OUTPUT_OVERFLOW', 'SearchError', 'unit/platform/node/ripgrep-search'],
-    ['SEARCH_ABORTED', 'SearchError', 'unit/tools/search/on-the-disk'],
+    ['SEARCH_ABORTED', 'SearchError', `${spec}/11-grep`],
   ],
   'the web': [
     ['WEB_INVALID_URL', 'WebError', `${spec}/15-web-fetch`],
