@@ -14,7 +14,7 @@ export function withoutEscalation(tool: ToolDefinition): ToolDefinition {
     validateArguments(args) {
       const field = isJsonObject(args) ? ESCALATION_FIELDS.find((each) => Object.hasOwn(args, each)) : undefined
       const found = tool.validateArguments?.(args) ?? []
-      return field === undefined ? found : [`${tool.name} does not offer ${field} here. Call it without; the person is asked when it is needed.`, ...found]
+      return field === undefined ? found : [`${tool.name} does not offer ${field} here: call it without it, the person is asked when that is needed`, ...found]
     },
   }
 }
