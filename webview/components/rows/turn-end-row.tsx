@@ -37,7 +37,8 @@ export function TurnEndRowView({ entry }: { readonly entry: RowEntry }) {
         </div>
       )}
       {row.changedFiles.length > 0 && <ChangedFiles row={row} />}
-      <TurnFoot row={row} />
+      {/* A turn that was held up before its first step has nothing to sum up. */}
+      {row.steps > 0 && <TurnFoot row={row} />}
     </article>
   )
 }
