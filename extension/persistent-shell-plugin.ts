@@ -34,7 +34,7 @@ export function persistentShell(needs: Omit<PersistentShellNeeds, 'program' | 'm
         const program = () => programOf(dialect.name, shellPath(), machine[dialect.name])
         const first = program()
         if (first === null || !isOffered(dialect.name, offered(), machine.platform)) return []
-        return [{ name: dialect.name, ...createPersistentShells({ ...needs, dialect, program: () => program() ?? first }) }]
+        return [{ name: dialect.name, ...createPersistentShells({ ...needs, dialect, confinement: () => ctx.get('confinement'), program: () => program() ?? first }) }]
       })
       const undo = new Map<string, readonly Undo[]>()
       const update = () => {

@@ -130,8 +130,12 @@ export function createConfinement({ book, settings, workspace, files, machine, l
       if (mode === undefined) grants.delete(token)
       else grants.set(token, mode)
     },
+    modeOf,
     wayOn,
     willConfine: async (mode) => use() !== 'off' && mode !== 'danger-full-access' && (await find()).runner !== null,
+    checkUnconfined(call, what) {
+      if (use() === 'require' && modeOf(call) !== 'danger-full-access') throw sandboxUnavailable(`${what} cannot be confined.`)
+    },
     async confine(call, program) {
       const mode = modeOf(call)
       const runner = await runnerFor(mode)

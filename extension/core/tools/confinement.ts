@@ -3,6 +3,8 @@ import type { SandboxedEnd, SandboxedProgram, SandboxReading } from '../../capab
 import type { SandboxMode } from '../log/event.ts'
 import type { Execution, ToolDefinition } from './definition.ts'
 
+export type { SandboxMode }
+
 /** Holds what tools start to what the session may write. Source: capability specification 0.7. */
 export interface Confinement {
   /** Look for a way to confine, at most once; calls may ask for wider rights from then on where there is one. Never rejects. */
@@ -16,8 +18,12 @@ export interface Confinement {
   isOfferedBy(definition: ToolDefinition | undefined): boolean
   /** What is offered is other now. */
   onDidChange(listener: () => void): Undo
-  /** A command of this session would run confined. */
+  /** What a call may do: its own grant, else what the session may now. */
+  modeOf(call: Pick<Execution, 'agent' | 'token'>): SandboxMode
+  /** A command in this mode would run confined. */
   willConfine(mode: SandboxMode): Promise<boolean>
+  /** For what cannot be confined. Errors: `SandboxError` `SANDBOX_UNAVAILABLE` where the person wants nothing to run unconfined. */
+  checkUnconfined(call: Pick<Execution, 'agent' | 'token'>, what: string): void
   /** What to start for a call. Errors: `SandboxError` `SANDBOX_UNAVAILABLE` where the person wants nothing to run unconfined. */
   confine(call: Pick<Execution, 'agent' | 'token'>, program: SandboxedProgram): Promise<ConfinedProgram>
 }

@@ -14,6 +14,7 @@ import type { UserMessage } from '../../core/log/message.ts'
 import { noticeSummary } from '../../core/log/notice.ts'
 import type {} from '../../core/loop/points.ts'
 import type { Agent } from '../../core/session/agent.ts'
+import type {} from '../../core/tools/confinement.ts'
 import type { CommandEnvironment } from '../command-environment/service.ts'
 import { TerminalSessionError, type TerminalInfo, type Terminals } from './service.ts'
 import { shellsOf } from './shells.ts'
@@ -98,6 +99,7 @@ export function terminalsPlugin(needs: TerminalsPluginNeeds): Plugin {
         },
         async open(owner, { type, name, cwd }) {
           const agent = checkedOwner(owner, name)
+          ctx.get('confinement')?.checkUnconfined({ agent, token: { id: 'terminal' } }, 'A terminal')
           const shell = shells().get(type)
           if (shell === undefined) throw new TerminalSessionError('NO_BACKEND', `There is no terminal of the type ${type}. Choose one of ${service.types.join(', ')}.`)
           return start({

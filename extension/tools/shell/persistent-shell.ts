@@ -1,8 +1,10 @@
 import type { SpillFile } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
+import { SandboxError, type SandboxedProgram } from '../../capabilities/sandbox.ts'
 import { TerminalError, type TerminalHost, type TerminalProcess } from '../../capabilities/terminal.ts'
 import type { TerminalViewHandle, TerminalViews } from '../../capabilities/terminal-view.ts'
 import { MESSAGE_SEQUENCE } from '../../capabilities/terminal-screen.ts'
+import type { ConfinedProgram, ProgramSandbox, SandboxMode } from '../../core/tools/confinement.ts'
 import type { PersistentDialect } from './persistent-dialect.ts'
 import { MarkedOutput } from './persistent-line.ts'
 import { PersistentOutput } from './persistent-output.ts'
@@ -31,6 +33,15 @@ export interface PersistentShellParts {
   readonly openSpill: () => Promise<SpillFile>
   /** Absent where nobody looks. */
   readonly views?: TerminalViews
+  /** Absent: the shell runs as it is. */
+  readonly confinement?: ShellConfinement
+}
+
+/** Holds the shell of one agent to what its session may do. */
+export interface ShellConfinement {
+  mode(): SandboxMode
+  /** Errors: `SandboxError`. */
+  confine(program: SandboxedProgram): Promise<ConfinedProgram>
 }
 
 /** What the person had to do with it, which the model is told. */
@@ -41,6 +52,8 @@ export interface PersonDeeds {
   readonly hasClosedBefore?: true
   /** They closed the shell while the command ran. */
   readonly hasClosed?: true
+  /** What the session may do is other than when the shell was started, so the command ran in a fresh one. */
+  readonly hasOtherRights?: true
 }
 
 /** The end of a command that had waited for input, between two calls. */
@@ -50,12 +63,14 @@ export interface EndMeanwhile {
 
 /** How a call came to its end; `text` is what the command wrote. */
 export type PersistentEnd =
-  | { readonly kind: 'completed'; readonly text: string; readonly exitCode: number }
+  | { readonly kind: 'completed'; readonly text: string; readonly exitCode: number; /** The sandbox of this mode stopped it. */ readonly deniedIn?: SandboxMode }
   | { readonly kind: 'waiting'; readonly text: string }
   | { readonly kind: 'deadline'; readonly text: string; readonly timeoutMs: number }
   | { readonly kind: 'ended'; readonly text: string; readonly exitCode: number | null; readonly signal: string | null }
 
 interface Live {
+  readonly mode: SandboxMode | undefined
+  readonly sandbox: ProgramSandbox | null
   readonly process: TerminalProcess
   readonly view: TerminalViewHandle | undefined
   exit: { readonly exitCode: number | null; readonly signal: string | null } | undefined
@@ -83,7 +98,7 @@ export class PersistentShell {
   #isBusy = false
   /** What they typed may have changed the shell's folder, and may stand on its line. */
   #hasLinesOfPerson = false
-  #person: { hasTyped?: true; hasClosedBefore?: true; hasClosed?: true } = {}
+  #person: { hasTyped?: true; hasClosedBefore?: true; hasClosed?: true; hasOtherRights?: true } = {}
 
   constructor(parts: PersistentShellParts) {
     this.#parts = parts
@@ -132,6 +147,12 @@ export class PersistentShell {
     if (signal.aborted || this.#isDisposed) throw stopped('', null)
     let running = this.#running
     try {
+      const mode = this.#parts.confinement?.mode()
+      // What is typed to a program that waits is no command of a shell, and stays with that program.
+      if (running === undefined && this.#live !== undefined && this.#live.mode !== mode) {
+        await this.reset()
+        this.#person.hasOtherRights = true
+      }
       const live = this.#live ?? (await this.#start())
       if (running === undefined) {
         const nonce = this.#parts.newNonce()
@@ -152,7 +173,7 @@ export class PersistentShell {
       const text = running === undefined ? '' : await running.output.text()
       await this.reset()
       if (signal.aborted) throw stopped(text, { kind: 'foreground', aborted: true, output: text })
-      if (error instanceof ShellError || error instanceof TerminalError) throw error
+      if (error instanceof ShellError || error instanceof TerminalError || error instanceof SandboxError) throw error
       throw new ShellError('SHELL_FAILED', `The shell failed and was ended; the next call starts a fresh one. ${error instanceof Error ? error.message : String(error)}`, null, { cause: error })
     } finally {
       await running?.output.close()
@@ -180,7 +201,10 @@ export class PersistentShell {
       signal.throwIfAborted()
       if (running.end !== undefined) {
         this.#running = undefined
-        return { kind: 'completed', text: await running.output.text(), exitCode: running.end.exitCode }
+        const { exitCode } = running.end
+        const text = await running.output.text()
+        const isDenied = live.sandbox?.read?.({ exitCode, signal: null, stderr: text }).isDenied === true
+        return { kind: 'completed', text, exitCode, ...(isDenied && live.sandbox && { deniedIn: live.sandbox.mode }) }
       }
       if (live.exit !== undefined) {
         const text = await running.output.text()
@@ -227,7 +251,7 @@ export class PersistentShell {
   }
 
   async #start(): Promise<Live> {
-    const { terminals, clock, dialect, program, cwd, env, newNonce } = this.#parts
+    const { terminals, clock, dialect, program, cwd, env, newNonce, confinement } = this.#parts
     const nonce = newNonce()
     const ready = `\u001b]${MESSAGE_SEQUENCE};${nonce};ready\u0007`
     const decoder = new TextDecoder()
@@ -236,11 +260,11 @@ export class PersistentShell {
     this.#view?.dispose()
     const view = (this.#view = this.#show())
     this.#hear = (text) => void (seen = (seen + text).slice(-4_000))
+    const mode = confinement?.mode()
+    const plain = { command: program(), args: dialect.startArguments(nonce), cwd, env: await env() }
+    const { program: wrapped, sandbox } = (await confinement?.confine(plain)) ?? { program: plain, sandbox: null }
     const process = await terminals.open({
-      command: program(),
-      args: dialect.startArguments(nonce),
-      cwd,
-      env: await env(),
+      ...wrapped,
       size: { columns: 160, rows: 40 },
       onOutput: (chunk) => {
         this.#lastOutputAt = clock.monotonicMs()
@@ -249,7 +273,7 @@ export class PersistentShell {
         this.#hear(decoder.decode(chunk, { stream: true }))
       },
     })
-    const live: Live = { process, view, exit: undefined }
+    const live: Live = { process, view, mode, sandbox, exit: undefined }
     void process.exit.then(({ exitCode, signal }) => {
       live.exit = { exitCode, signal }
       view?.end(exitCode)

@@ -7,12 +7,13 @@ import type { ScopeKey } from '../../core/kernel/plugin.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
+import { denialLines, type Confinement } from '../../core/tools/confinement.ts'
 import { sessionFolder } from '../session-folder.ts'
 import { withoutEscalation } from '../without-escalation.ts'
 import type { CommandEnvironment } from '../../features/command-environment/service.ts'
 import type { PersistentDialect } from './persistent-dialect.ts'
 import { MAX_OUTPUT_CHARS, MAX_SPILL_BYTES } from './persistent-output.ts'
-import { PERSISTENT_DEADLINE_MS, PersistentShell, type EndMeanwhile, type PersistentEnd, type PersonDeeds } from './persistent-shell.ts'
+import { PERSISTENT_DEADLINE_MS, PersistentShell, type EndMeanwhile, type PersistentEnd, type PersonDeeds, type ShellConfinement } from './persistent-shell.ts'
 
 export interface PersistentShellNeeds {
   readonly terminals: TerminalHost
@@ -25,6 +26,8 @@ export interface PersistentShellNeeds {
   readonly environment: CommandEnvironment
   /** Absent where nobody looks. */
   readonly views?: TerminalViews
+  /** Asked when a shell starts; undefined: shells run as they are. */
+  readonly confinement?: () => Pick<Confinement, 'confine' | 'modeOf'> | undefined
   /** Default: 300 000. */
   readonly timeoutMs?: number
 }
@@ -39,9 +42,15 @@ export interface PersistentShells {
 }
 
 /** `bash` or `pwsh` of the minimal preset: one shell an agent that stays from call to call. Source: capability specification 3. */
-export function createPersistentShells({ terminals, blobs, clock, dialect, machine, program, environment, views, timeoutMs = PERSISTENT_DEADLINE_MS }: PersistentShellNeeds): PersistentShells {
+export function createPersistentShells({ terminals, blobs, clock, dialect, machine, program, environment, views, confinement, timeoutMs = PERSISTENT_DEADLINE_MS }: PersistentShellNeeds): PersistentShells {
   const shells = new Map<string, PersistentShell>()
   const byScope = new WeakMap<ScopeKey, PersistentShell>()
+  const confinementOf = (agent: Agent): { readonly confinement?: ShellConfinement } => {
+    const service = confinement?.()
+    // The shell outlives its calls, so no grant of one of them is its own.
+    const call = { agent, token: { id: 'shell' } }
+    return service === undefined ? {} : { confinement: { mode: () => service.modeOf(call), confine: (plain) => service.confine(call, plain) } }
+  }
   const shellOf = (agent: Agent, cwd: string) => {
     const { id: agentId, scope } = agent
     const found = shells.get(agentId)
@@ -50,6 +59,7 @@ export function createPersistentShells({ terminals, blobs, clock, dialect, machi
       terminals, clock, dialect, program, cwd,
       env: () => environment(agent, { ...dialect.env, HISTFILE: null }),
       ...(views && { views }),
+      ...confinementOf(agent),
       newNonce: () => machine.randomId(),
       openSpill: () => blobs.openSpill(agentId, `${dialect.name}-output.log`),
     })
@@ -94,13 +104,14 @@ function render({ meanwhile, ...end }: PersistentEnd & PersonDeeds & EndMeanwhil
   const before = meanwhile === undefined ? '' : `${withNotices(meanwhile.text, [`[the command before this one ended meanwhile, exit code: ${meanwhile.exitCode}]`])}\n`
   const text = end.text === '' && before === '' ? '(no output)' : end.text
   const notice = noticeOf(end)
-  const notices = [...deedsOf(end), ...(notice === null ? [] : [notice])]
+  const notices = [...deedsOf(end), ...(end.kind === 'completed' && end.deniedIn !== undefined ? denialLines({ mode: end.deniedIn }, 'command') : []), ...(notice === null ? [] : [notice])]
   return `${before}${withNotices(text, notices)}`
 }
 
 const withNotices = (text: string, notices: readonly string[]): string => (notices.length === 0 ? text : `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${notices.join('\n')}`)
 
-const deedsOf = ({ hasTyped, hasClosedBefore, hasClosed }: PersonDeeds): readonly string[] => [
+const deedsOf = ({ hasTyped, hasClosedBefore, hasClosed, hasOtherRights }: PersonDeeds): readonly string[] => [
+  ...(hasOtherRights ? ['[what the session may do has changed, so this command ran in a fresh shell]'] : []),
   ...(hasClosedBefore ? ['[the person closed your shell before this command, so it ran in a fresh one]'] : []),
   ...(hasTyped ? ['[the person typed while it ran]'] : []),
   ...(hasClosed ? ['[the person closed the shell]'] : []),

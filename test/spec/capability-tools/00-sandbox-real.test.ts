@@ -5,6 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SandboxLimits, SandboxRunner } from '../../../extension/capabilities/sandbox.ts'
 import { createDirectRunner, type DirectRunner } from '../../../extension/platform/node/direct-runner.ts'
 import { createNodeSandbox } from '../../../extension/platform/node/sandbox/find-sandbox.ts'
+import { terminalProblem } from '../../../extension/platform/node/direct-terminals.ts'
+import { textOf } from '../../support/tool-bench.ts'
+import { wholeApplication } from '../../support/whole-application.ts'
 import { ownSeconds, programsWith } from '../../support/programs-with.ts'
 
 /* Chapter 0.7 over the sandbox of this machine. Where none runs (no bubblewrap, or a container that forbids it) the tests are skipped and say why. */
@@ -137,6 +140,31 @@ describe.skipIf(verdict.runner === null)(`the sandbox of this machine${verdict.r
     await running.endInput()
     await running.exit
     expect(stdout).toBe('got word\nrest')
+  })
+})
+
+describe.skipIf(verdict.runner === null || terminalProblem(import.meta.url) !== null)('the shell that stays, in the sandbox of this machine', () => {
+  it('keeps variables and jobs, writes inside, is denied outside, and ends with its tree', async () => {
+    const whole = await wholeApplication({
+      settings: { 'permissions.rules': [{ tool: 'bash', decision: 'allow' }] },
+      alter: (world) => ({ ...world, sandbox: createNodeSandbox({ processes: world.processes }) }),
+    })
+    const agent = await whole.ctx.agents.create({ cwd: whole.folder, preset: 'minimal' })
+    agent.session.append({ type: 'turn/start', data: { turn: 1 } })
+    // The person lets each command run; what it may write is the sandbox's to say.
+    whole.ctx.on('approval/request', async () => ({ outcome: 'allowed-once' }))
+    let calls = 0
+    const text = async (command: string) => textOf(await whole.ctx.tools.execute({ callId: `c${++calls}`, name: 'bash', arguments: { command }, agent, signal: new AbortController().signal }))
+    const seconds = ownSeconds()
+    expect(await text(`X=7; mkdir sub; cd sub; sleep ${seconds} & disown; echo begun`)).toContain('begun')
+    expect(await text('echo $X; echo in > made; cat made; pwd')).toBe(`7\nin\n${whole.folder}/sub\n`)
+    expect(await text(`touch ${home}/outside/by-shell`)).toContain('[sandbox: denied in workspace-write mode]')
+    expect(await text('read line')).toContain('[waits for input')
+    expect(await text('typed')).toBe('(no output)')
+    expect(await isThere('outside/by-shell')).toBe(false)
+    await agent.dispose()
+    expect(await programsWith(seconds)).toBe(0)
+    await whole.dispose()
   })
 })
 

@@ -7,6 +7,8 @@ import type { Capabilities } from '../../../extension/compose.ts'
 import type { SandboxMode, SessionEvent } from '../../../extension/core/log/event.ts'
 import type { ApprovalAnswer, ApprovalRequest } from '../../../extension/core/policy/approval.ts'
 import type {} from '../../../extension/features/plan/service.ts'
+import type {} from '../../../extension/features/terminals/service.ts'
+import { terminalProblem } from '../../../extension/platform/node/direct-terminals.ts'
 import { createFakeSandbox } from '../../support/fake-sandbox.ts'
 import type { SettingValues } from '../../support/memory-settings.ts'
 import { echoTool } from '../../support/pipeline-bench.ts'
@@ -137,6 +139,32 @@ describe('the setting', () => {
     await call(...bash('ls'))
     await call(...bash('ls'))
     expect(sandbox?.looks).toBe(1)
+  })
+})
+
+describe.skipIf(process.platform === 'win32' || terminalProblem(import.meta.url) !== null)('at a terminal', () => {
+  const minimal = { 'agent.defaultPreset': 'minimal' }
+  const command = (text: string): Call => ['bash', { command: text }]
+
+  it('the shell that stays is confined, and starts anew when what the session may do changes', async () => {
+    const { sandbox, call, ctx, agent, folder } = await start({ settings: minimal })
+    expect((await call(...command('A=1; echo "$SANDBOX"'))).text).toContain(folder)
+    expect((await call(...command('echo "[$A]"'))).text).toBe('[1]\n')
+    ctx.permissions.select(agent.id, 'danger-full-access')
+    expect((await call(...command('echo "[$A$SANDBOX]"'))).text).toBe('[]\n[what the session may do has changed, so this command ran in a fresh shell]')
+    expect(sandbox?.wraps.length).toBe(1)
+  })
+  it('the shell that stays tells of a denial, and offers no fields', async () => {
+    const { call, declared } = await start({ settings: minimal })
+    expect((await call(...command('echo "sandbox says no"; false'))).text).toBe('sandbox says no\n[sandbox: denied in workspace-write mode]\n[exit code: 1]')
+    expect(declared('bash')).toEqual(['command'])
+    expect((await call('bash', { command: 'ls', ...wider() })).code).toBe('INVALID_ARGS')
+  })
+  it('nothing runs where it must be confined and cannot', async () => {
+    const { call, isThere, ctx, agent } = await start({ settings: { ...minimal, 'sandbox.use': 'require' }, sandbox: createFakeSandbox({ problem: 'Nothing here.' }) })
+    expect((await call(...command('touch made'))).code).toBe('SANDBOX_UNAVAILABLE')
+    expect(await isThere('made')).toBe(false)
+    await expect(ctx.terminals.open(agent, { type: 'bash', cwd: '/' })).rejects.toThrow('A terminal cannot be confined.')
   })
 })
 

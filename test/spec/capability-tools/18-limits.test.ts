@@ -147,7 +147,7 @@ function sampleOf(tool: ToolDefinition | undefined): JsonObject {
 
 /*
  * Each code, the error it belongs to, and a suite in which a call of the family raises it. Ours: what the specification's fence closes
- * is denied by policy before any tool runs, so its code is DENIED, and no confinement by the system stands in between.
+ * is denied by policy before any tool runs, so its code is DENIED, and FS_SANDBOX_DENIED where the call may ask for more.
  */
 type Code = readonly [code: string, error: string, suite: string]
 const spec = 'spec/capability-tools'
@@ -161,6 +161,8 @@ const codes: Readonly<Record<string, readonly Code[]>> = {
     ['TOOL_TIMEOUT', 'ToolError', `${spec}/00-shared`],
     ['WORKSPACE_UNTRUSTED', 'ToolError', `${spec}/00-shared`],
     ['DENIED', 'ToolError', `${spec}/00-shared`],
+    ['FS_SANDBOX_DENIED', 'ToolError', `${spec}/00-sandbox`],
+    ...['NO_APPROVALS', 'NO_AGENT', 'NO_CHANNEL', 'REJECTED', 'CANCELLED'].map((end) => [`ESCALATION_${end}`, 'ToolError', `${spec}/00-sandbox`] as const),
   ],
   'files and images': [
     ['FS_NOT_FOUND', 'FileError', `${spec}/05-read`],
@@ -176,6 +178,7 @@ const codes: Readonly<Record<string, readonly Code[]>> = {
     ['INVALID_IMAGE', 'ImageError', `${spec}/06-read-image`],
   ],
   'the shell and its jobs': [
+    ['SANDBOX_UNAVAILABLE', 'SandboxError', `${spec}/00-sandbox`],
     ['BAD_WORKDIR', 'ShellError', 'unit/tools/shell/shell-tool'],
     ['BACKGROUND_UNAVAILABLE', 'ShellError', 'unit/tools/shell/shell-tool'],
     ['JOB_LIMIT', 'JobError', 'unit/tools/shell/shell-tool'],

@@ -15,6 +15,8 @@ const titlesOf =
   (title: string): Proof => [suite, title]
 const spec = (name: string) => titlesOf(`spec/capability-tools/${name}.test.ts`)
 
+const sandbox = spec('00-sandbox')
+const realSandbox = spec('00-sandbox-real')
 const shared = spec('00-shared')
 const badShellInput = spec('01-shell-bad-input')
 const shellControl = spec('01-shell-control')
@@ -69,16 +71,15 @@ const checklist: Readonly<Record<string, readonly Item[]>> = {
     ['read and Code Mode calls exempt', shared('of read, which pages itself, and of a program’s call stays whole')],
     ['canonical value unchanged', shared('leaves the canonical value as it was')],
   ],
-  // Ours: nothing confines commands yet, so no tool offers fields for wider rights; each call that sends them is refused.
   'Sandbox/trust': [
-    ['escalation with one of two fields', shared('one of the two fields'), shared('the other one alone')],
-    ['not-wider request refused without prompt', shared('a mode that is not wider'), shared('by %s is refused without a question, and nothing runs')],
-    ['reject or cancel runs nothing', shared('that is %s runs nothing'), shared('rejected'), shared('cancelled')],
-    ['grant not reused by the next call', shared('that is allowed once lets this call alone run: the next one asks again')],
-    ['symlink and .. escape denied', shared('a path with ..'), shared('a link that leads out'), shared('denies an edit through a link to a file outside when nobody allows it')],
-    ['new file below a symlinked parent outside the roots denied', shared('a new file below a linked folder'), shared('denies %s when nobody allows it, and nothing is made')],
-    ['second workspace folder writable', shared('holds a second folder of the workspace as well')],
-    ['untrusted: shell absent, write refused, granting trust re-registers', shared('has no shell and takes no change; with trust the tools are back')],
+    ['escalation with one of two fields', sandbox('without justification'), sandbox('without sandbox_permissions')],
+    ['not-wider request refused without prompt', sandbox('for the mode the session has'), sandbox('not-wider request refused without prompt'), shared('by %s is refused without a question, and nothing runs')],
+    ['reject or cancel runs nothing', sandbox('reject/cancel runs nothing: %s'), shared('that is %s runs nothing'), shared('rejected'), shared('cancelled')],
+    ['grant not reused by the next call', sandbox('runs that one call in the wider mode and is not reused by the next call'), shared('that is allowed once lets this call alone run: the next one asks again')],
+    ['symlink and .. escape denied', sandbox('symlink and .. escape denied: ..'), sandbox('symlink and .. escape denied: a link'), realSandbox('a write outside is denied'), shared('a path with ..'), shared('a link that leads out'), shared('denies an edit through a link to a file outside when nobody allows it')],
+    ['new file below a symlinked parent outside the roots denied', sandbox('new file below a symlinked parent outside the roots denied'), shared('a new file below a linked folder'), shared('denies %s when nobody allows it, and nothing is made')],
+    ['second workspace folder writable', sandbox('a second workspace folder is writable'), realSandbox('a second workspace folder is writable'), shared('holds a second folder of the workspace as well')],
+    ['untrusted: shell absent, write refused, granting trust re-registers', sandbox('untrusted: shell absent, write refused, granting trust re-registers'), shared('has no shell and takes no change; with trust the tools are back')],
   ],
   'bash/pwsh': [
     ['exit 0 without marker', shellTool('gives the output, no marker and every fact of a clean end'), pwsh('a clean end has no marker')],
