@@ -8,7 +8,8 @@ import type { WorkspaceFolder } from '../capabilities/workspace.ts'
  */
 export function shownPath(path: string, cwd: string, folders: readonly WorkspaceFolder[]): string {
   const shown = spelledPath(path, cwd, folders)
-  return shown !== path && isUri(path) ? decodedPart(shown) : shown
+  // Most are paths of the disk, of which a search may show a hundred thousand.
+  return shown !== path && !path.startsWith('/') && isUri(path) ? decodedPart(shown) : shown
 }
 
 function spelledPath(path: string, cwd: string, folders: readonly WorkspaceFolder[]): string {
@@ -30,12 +31,19 @@ export const onOneLine = (path: string): string =>
 
 /** The rest of `path` below `folder`, empty for the folder itself; undefined outside. */
 export function relativeTo(folder: string, path: string): string | undefined {
-  const base = folder.replace(/[\\/]+$/, '')
+  const base = withoutLastSlashes(folder)
   if (path === folder || path === base) return ''
   const next = path[base.length]
   if (!path.startsWith(base) || (next !== '/' && next !== '\\')) return undefined
   // The root of another file system ends in slashes of its own, as in `memfs:///`.
-  return path.slice(base.length + 1).replace(/^\/+/, '')
+  const rest = path.slice(base.length + 1)
+  return rest.startsWith('/') ? rest.replace(/^\/+/, '') : rest
+}
+
+function withoutLastSlashes(folder: string): string {
+  let end = folder.length
+  while (end > 0 && (folder[end - 1] === '/' || folder[end - 1] === '\\')) end -= 1
+  return end === folder.length ? folder : folder.slice(0, end)
 }
 
 const join = (name: string, rest: string) => (rest === '' ? name : `${name}/${rest}`)

@@ -1,6 +1,7 @@
 import { lstat, lstatSync, type Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, sep } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compileGlob, type GlobMatcher } from '../../base/glob.ts'
 import { ProcessError, type ProcessExit, type ProcessRunner } from '../../capabilities/process.ts'
 import { MAX_SEARCH_BYTES, SearchError, type FileHits, type FileQuery, type ListQuery, type Search, type TextHits, type TextMatch, type TextQuery } from '../../capabilities/search.ts'
@@ -110,7 +111,10 @@ class TimeCollector {
   /** Files with the same time are in the order of their paths; those that vanished meanwhile are left out. */
   async newestFirst(): Promise<{ readonly paths: readonly string[]; readonly modifiedAt: readonly number[] }> {
     if (this.#running > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve))
+    // Of a hundred thousand each step takes a while; whatever waits for the thread goes between.
+    await nextTurn()
     const sorted = this.#found.sort((a, b) => b.time - a.time || byText(a.path, b.path))
+    await nextTurn()
     return { paths: sorted.map(({ path }) => path), modifiedAt: sorted.map(({ time }) => time) }
   }
 
