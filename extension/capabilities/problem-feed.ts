@@ -8,6 +8,8 @@ import type { LanguageProblem } from './languages.ts'
 export interface ProblemFeed {
   /** Errors and warnings of the file as last published. */
   problemsOf(path: string): readonly LanguageProblem[]
+  /** Every file of which errors or warnings are known, open or not. */
+  all(): ReadonlyMap<string, readonly LanguageProblem[]>
   /**
    * Have the services look at a file as if a person had opened it, where that can be done without a tab and without taking the focus.
    *
@@ -15,7 +17,7 @@ export interface ProblemFeed {
    * Errors: the signal's reason once it fired.
    */
   open(path: string, signal: AbortSignal): Promise<OpenedFile | null>
-  /** A service published for a file that is open, whatever it found. */
+  /** A service published for a file, whatever it found. */
   onDidPublish(listener: (news: Publication) => void): Undo
 }
 
@@ -29,7 +31,10 @@ export interface OpenedFile {
 
 export interface Publication {
   readonly path: string
-  readonly language: string
-  /** Of the text in the editor at that moment. */
-  readonly version: number
+  /** Absent for a file that is not open. */
+  readonly open?: {
+    readonly language: string
+    /** Of the text in the editor at that moment. */
+    readonly version: number
+  }
 }

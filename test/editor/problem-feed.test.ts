@@ -38,7 +38,8 @@ describe('the problems that language services publish', () => {
     await vscode.workspace.applyEdit(edit)
     await until(() => vscodeProblemFeed.problemsOf(uri.fsPath).length === 2)
     const last = news.findLast(({ path }) => path === uri.fsPath)
-    deepEqual([last?.language, last?.version], ['typescript', 2])
+    deepEqual(last?.open, { language: 'typescript', version: 2 })
+    deepEqual(vscodeProblemFeed.all().get(uri.fsPath)?.length, 2)
     await (await vscode.workspace.openTextDocument(uri)).save()
   })
   it('do not come for what is no text or not there', async () => {

@@ -21,6 +21,7 @@ export function createFakeProblemFeed(): FakeProblemFeed {
   const opened: string[] = []
   return {
     opened,
+    all: () => new Map([...problems].filter(([, found]) => found.length > 0)),
     problemsOf: (path) => problems.get(path) ?? [],
     async open(path, signal) {
       signal.throwIfAborted()
@@ -37,7 +38,7 @@ export function createFakeProblemFeed(): FakeProblemFeed {
     publish(path, found, version, language = path.replace(/.*\./, '')) {
       problems.set(path, found)
       versions.set(path, version)
-      for (const listener of listeners) listener({ path, language, version })
+      for (const listener of listeners) listener({ path, open: { language, version } })
     },
     setOpen: (path, version) => void versions.set(path, version),
     refuse: (path) => void refused.add(path),

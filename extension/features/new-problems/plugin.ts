@@ -25,6 +25,8 @@ export interface NewProblemsNeeds {
 const changedBy: Readonly<Record<string, string>> = { write: 'file_path', edit: 'file_path', str_replace_editor: 'path' }
 /** Of a change to many files, so many are looked at. */
 const MAX_LOOKED_AT = 20
+/** Files that a change broke without touching them; more are left out. */
+const MAX_DEPENDANTS = 20
 /** Larger files are not opened for the language services, which leave them alone as well. */
 const MAX_OPENED_BYTES = 5 * 1024 * 1024
 
@@ -32,6 +34,7 @@ const MAX_OPENED_BYTES = 5 * 1024 * 1024
  * After a change to a file, wait for the language services to look at its new text, and tell the model and the card what they
  * find wrong with it that they did not before.
  *
+ * Files that the change did not touch are told of too, where what was wrong with them before is known.
  * Only what was published for the new text counts, and only against what is known of the old one: where that never came, nothing
  * is told. Calls of programs are not held up.
  * Source: capability specification 20.4.
@@ -48,21 +51,47 @@ export const newProblemsPlugin = ({ feed, waitMs, ...needs }: NewProblemsNeeds):
       const limitMs = waitMs()
       const changed = limitMs === 0 || exec.parent !== undefined ? [] : await changedFiles({ files: needs.files, permissions: ctx.get('permissions') }, exec)
       if (changed.length === 0) return await next()
+      const mark = waits.mark
+      const elsewhere = feed.all()
       const before = await Promise.all(changed.map(async ({ target }) => await look.before(target, limitMs, exec.signal)))
       const result = await next()
       if (result.isError || isUnchanged(result.value)) return result
       const found = await Promise.all(
-        changed.map(async ({ target, path }, index) => {
+        changed.map(async ({ target, path, spelling }, index) => {
           const known = before[index] ?? null
           const after = known === null ? null : await look.after(target, { version: known.version, limitMs, signal: exec.signal })
-          return { path, problems: known && after && newProblems(known.problems, after) }
+          return { path, spelling, isKnown: after !== null, problems: known && after && newProblems(known.problems, after) }
         }),
       )
-      const all = allProblems(found.flatMap(({ path, problems }) => (problems === null ? [] : [{ path, problems }])))
+      const touched = new Set(changed.map(({ target }) => target.path))
+      const broken = found.some(({ isKnown }) => isKnown) ? dependants({ elsewhere, mark, touched }) : []
+      const all = allProblems([
+        // Beside others a file has to be named.
+        ...found.flatMap(({ path, spelling, problems }) => (problems === null ? [] : [{ path: broken.length > 0 ? spelling : path, problems }])),
+        ...broken.map(({ path, problems }) => ({ path: shownIn(exec, path), problems })),
+      ])
       return all === null ? result : withProblems(result, all)
     })
+
+    /** Files that the change did not touch, and that have problems which they had not. */
+    function dependants({ elsewhere, mark, touched }: { readonly elsewhere: ReturnType<ProblemFeed['all']>; readonly mark: number; readonly touched: ReadonlySet<string> }) {
+      const found: { readonly path: string; readonly problems: NewProblems }[] = []
+      for (const [path, now] of feed?.all() ?? []) {
+        if (found.length === MAX_DEPENDANTS) break
+        const known = elsewhere.get(path) ?? (waits.wasHeard(path, mark) ? [] : null)
+        const problems = known === null || touched.has(path) ? null : newProblems(known, now)
+        if (problems !== null) found.push({ path, problems })
+      }
+      return found
+    }
   },
 })
+
+/** As the session names its files. */
+function shownIn({ agent }: Execution, path: string): string {
+  const cwd = agent?.session.header.cwd ?? ''
+  return cwd !== '' && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path
+}
 
 interface Known {
   readonly problems: readonly LanguageProblem[]
@@ -102,6 +131,8 @@ interface ChangedFile {
   readonly target: FileTarget
   /** As it is named where the call changes several; null where the call is about one. */
   readonly path: string | null
+  /** As the call names it. */
+  readonly spelling: string
 }
 
 interface ChangeNeeds {
@@ -118,13 +149,13 @@ async function changedFiles({ files, permissions }: ChangeNeeds, exec: Execution
   if (effect?.kind === 'edit' && effect.plan !== undefined) {
     const planned = await unlessRefused(effect.plan(exec))
     const few = planned?.changes.slice(0, MAX_LOOKED_AT) ?? []
-    return await Promise.all(few.map(async ({ target, path }) => ({ target: await files.resolve(target, cwd, signal), path })))
+    return await Promise.all(few.map(async ({ target, path }) => ({ target: await files.resolve(target, cwd, signal), path, spelling: path })))
   }
   const argument = changedBy[name]
   const spelling = argument === undefined || args['command'] === 'view' ? undefined : args[argument]
   if (typeof spelling !== 'string' || spelling.trim() === '') return []
   const target = await unlessRefused(files.resolve(spelling, cwd, signal))
-  return target === null ? [] : [{ target, path: null }]
+  return target === null ? [] : [{ target, path: null, spelling }]
 }
 
 /** Whatever is wrong with the file is the tool's to say. */

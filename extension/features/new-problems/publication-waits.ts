@@ -6,6 +6,8 @@ const QUIET_MS = 200
 /** A language whose services have never published is waited for so often, and then no more until they do. */
 const MAX_SILENT_WAITS = 3
 const MAX_UNKNOWN_FILES = 500
+/** Files of which it is held that services have spoken of them. */
+const MAX_HEARD_FILES = 5_000
 
 interface Wait {
   readonly path: string
@@ -26,15 +28,33 @@ export class PublicationWaits {
   readonly #silence = new Map<string, number>()
   /** Files that were opened and not yet published for, oldest first. */
   readonly #unknown = new Set<string>()
+  /** By file, the first publication of it. */
+  readonly #heard = new Map<string, number>()
+  #publications = 0
 
   constructor(needs: { readonly clock: Pick<Clock, 'schedule'> }) {
     this.#needs = needs
   }
 
   note(news: Publication): void {
-    this.#silence.set(news.language, -1)
+    this.#publications += 1
+    if (!this.#heard.has(news.path)) this.#heard.set(news.path, this.#publications)
+    const [oldest] = this.#heard.keys()
+    if (this.#heard.size > MAX_HEARD_FILES && oldest !== undefined) this.#heard.delete(oldest)
+    if (news.open === undefined) return
+    this.#silence.set(news.open.language, -1)
     this.#unknown.delete(news.path)
     for (const tell of this.#waiting) tell(news)
+  }
+
+  /** For `wasHeard`: what was said until now. */
+  get mark(): number {
+    return this.#publications
+  }
+
+  /** Services had spoken of the file by then, so that having said nothing of it means that they found nothing. */
+  wasHeard(path: string, mark: number): boolean {
+    return (this.#heard.get(path) ?? Infinity) <= mark
   }
 
   /** It was opened for the services, and they have not answered yet. */
@@ -51,8 +71,9 @@ export class PublicationWaits {
     let isPublished = false
     let endQuiet = () => {}
     const tell = (news: Publication) => {
-      if (news.path !== path || news.version < fromVersion) return
-      isPublished = true
+      if (news.path === path && (news.open?.version ?? -1) >= fromVersion) isPublished = true
+      // What else they say behind it may come of it too.
+      if (!isPublished) return
       endQuiet()
       endQuiet = clock.schedule(QUIET_MS, resolve)
     }

@@ -7,6 +7,14 @@ import { pathOf, uriOf } from './address.ts'
 export const vscodeProblemFeed: ProblemFeed = {
   problemsOf: (path) => vscode.languages.getDiagnostics(uriOf(path)).flatMap(problemFrom),
 
+  all: () =>
+    new Map(
+      vscode.languages.getDiagnostics().flatMap(([uri, diagnostics]) => {
+        const problems = diagnostics.flatMap(problemFrom)
+        return problems.length === 0 ? [] : [[pathOf(uri), problems] as const]
+      }),
+    ),
+
   // Services such as TypeScript's look at files that stand in a tab alone; to open one without would only make each change wait.
   open(path) {
     const open = documentOf(uriOf(path))
@@ -17,7 +25,7 @@ export const vscodeProblemFeed: ProblemFeed = {
     const subscription = vscode.languages.onDidChangeDiagnostics(({ uris }) => {
       for (const uri of uris) {
         const document = documentOf(uri)
-        if (document) listener({ path: pathOf(uri), language: document.languageId, version: document.version })
+        listener({ path: pathOf(uri), ...(document && { open: { language: document.languageId, version: document.version } }) })
       }
     })
     return () => void subscription.dispose()
