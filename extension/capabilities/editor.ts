@@ -15,6 +15,12 @@ export interface Editor {
   }): Promise<void>
   /** The changes of several files in one native multi-file diff; `before` null: the file was not there. */
   openDiffs(diffs: { readonly title: string; readonly files: readonly { readonly path: string; readonly before: VirtualText | null; readonly after?: VirtualText }[] }): Promise<void>
+  /**
+   * The native merge editor: what `mine` and `theirs` made of `base`, to be settled in the file itself.
+   *
+   * Shape: false where the editor has none that can be opened.
+   */
+  openMerge(merge: { readonly path: string; readonly base: VirtualText; readonly mine: MergeSide; readonly theirs: MergeSide }): Promise<boolean>
   /** The editor's own view of searches, with this one begun. */
   openSearch(query: EditorQuery): Promise<void>
   /** A read-only editor for long output; a page in Markdown is shown as it is read, where the editor can. */
@@ -49,6 +55,12 @@ export interface Editor {
   openSettings(query: string): Promise<void>
   isChatVisible(): boolean
   onDidChangeChatVisible(listener: () => void): Undo
+}
+
+/** One side of a merge, with the words over it. */
+export interface MergeSide {
+  readonly text: VirtualText
+  readonly title: string
 }
 
 /** A text the host can hand to the editor under a stable name; `language` is the editor's language id. */

@@ -13,6 +13,7 @@ export type MenuPlace =
   | 'editor/title/context'
   | 'scm/resourceState/context'
   | 'scm/change/title'
+  | 'scm/title'
   | 'terminal/context'
 
 export interface CommandSpec {
@@ -49,6 +50,8 @@ const hasChanges = 'bosun.hasChanges'
 const inChanges = `view == bosun.changes && ${hasChanges}`
 const onFile = 'view == bosun.changes && viewItem == file'
 const onRegion = 'view == bosun.changes && viewItem == region'
+/** Bosun's own entry in Source Control. */
+const inSourceControl = 'scmProvider == bosun'
 /** A diff of a file that waits, which shows no lenses. */
 const inDiff = 'isInDiffEditor && resourcePath in bosun.reviewedPaths'
 /** The peek of a change that is compared with a text of ours. */
@@ -85,12 +88,12 @@ export const commandSpecs: readonly CommandSpec[] = [
   { id: 'importSession', title: 'Import Session…', icon: 'desktop-download', target: { chat: 'import-session' }, viewTitle: '3_session@6' },
   { id: 'compact', title: 'Compact Conversation', icon: 'fold', target: { chat: 'compact' }, viewTitle: '3_session@7' },
   { id: 'runCommand', title: 'Run Slash Command…', icon: 'terminal', target: { chat: 'run-command' } },
-  { id: 'reviewChanges', title: 'Review Changes', icon: 'diff-multiple', target: { chat: 'review-changes' }, palette: hasChanges, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@1' }] },
-  { id: 'keepAllChanges', title: 'Keep All Changes', icon: 'check-all', target: { chat: 'keep-all' }, palette: hasChanges, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@2' }] },
-  { id: 'undoAllChanges', title: 'Undo All Changes…', icon: 'discard', target: { chat: 'undo-all' }, palette: hasChanges, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@3' }] },
+  { id: 'reviewChanges', title: 'Review Changes', icon: 'diff-multiple', target: { chat: 'review-changes' }, palette: hasChanges, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@1' }, { menu: 'scm/title', when: inSourceControl, group: 'navigation@1' }] },
+  { id: 'keepAllChanges', title: 'Keep All Changes', icon: 'check-all', target: { chat: 'keep-all' }, palette: hasChanges, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@2' }, { menu: 'scm/title', when: inSourceControl, group: 'navigation@2' }] },
+  { id: 'undoAllChanges', title: 'Undo All Changes…', icon: 'discard', target: { chat: 'undo-all' }, palette: hasChanges, menus: [{ menu: 'view/title', when: inChanges, group: 'navigation@3' }, { menu: 'scm/title', when: inSourceControl, group: 'navigation@3' }] },
   { id: 'openFileChanges', title: 'Open Changes of File', icon: 'diff', target: { chat: 'open-file-changes' }, palette: hasChanges, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@1' }] },
-  { id: 'keepFileChanges', title: 'Keep Changes of File', icon: 'check', target: { chat: 'keep-file' }, palette: hasChanges, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@2' }, { menu: 'editor/title', when: inDiff, group: 'navigation@1' }] },
-  { id: 'undoFileChanges', title: 'Undo Changes of File', icon: 'discard', target: { chat: 'undo-file' }, palette: hasChanges, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@3' }, { menu: 'editor/title', when: inDiff, group: 'navigation@2' }] },
+  { id: 'keepFileChanges', title: 'Keep Changes of File', icon: 'check', target: { chat: 'keep-file' }, palette: hasChanges, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@2' }, { menu: 'scm/resourceState/context', when: inSourceControl, group: 'inline@1' }, { menu: 'editor/title', when: inDiff, group: 'navigation@1' }] },
+  { id: 'undoFileChanges', title: 'Undo Changes of File', icon: 'discard', target: { chat: 'undo-file' }, palette: hasChanges, menus: [{ menu: 'view/item/context', when: onFile, group: 'inline@3' }, { menu: 'scm/resourceState/context', when: inSourceControl, group: 'inline@2' }, { menu: 'editor/title', when: inDiff, group: 'navigation@2' }] },
   {
     id: 'keepChange',
     title: 'Keep Change',
@@ -99,7 +102,8 @@ export const commandSpecs: readonly CommandSpec[] = [
     palette: hasChanges,
     menus: [
       { menu: 'view/item/context', when: onRegion, group: 'inline@1' },
-      { menu: 'scm/change/title', when: inPeek, group: 'navigation@1' },
+      // The peek shows the last first.
+      { menu: 'scm/change/title', when: inPeek, group: 'navigation@2' },
     ],
   },
   {
@@ -110,7 +114,7 @@ export const commandSpecs: readonly CommandSpec[] = [
     palette: hasChanges,
     menus: [
       { menu: 'view/item/context', when: onRegion, group: 'inline@2' },
-      { menu: 'scm/change/title', when: inPeek, group: 'navigation@2' },
+      { menu: 'scm/change/title', when: inPeek, group: 'navigation@1' },
     ],
   },
   {

@@ -14,6 +14,8 @@ export const keptNames = {
     nameOf('before', [session, callId, digest ?? 'none'], file),
   /** A file without the changes that wait for review. */
   baseline: (session: string, path: string, file: string) => nameOf('baseline', [session, path], file),
+  /** A side of a merge where the person and the agent changed the same lines. */
+  mergeSide: (session: string, path: string, side: 'agent' | 'without' | 'now', file: string) => nameOf('merge-side', [session, path, side], file),
   /** A file as it was before a turn. */
   turnStart: ({ session, turn }: { readonly session: string; readonly turn: number }, path: string, file: string) => nameOf('turn-start', [session, String(turn), path], file),
   asked: ({ session, callId }: { readonly session: string; readonly callId: string }, side: 'before' | 'after', file: string) => nameOf('asked', [session, callId, side], file),

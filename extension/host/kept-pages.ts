@@ -47,6 +47,11 @@ export class KeptPages {
         return third === 'none' ? '' : await this.#before(session, third)
       case 'baseline':
         return await this.#ofSession(session, async (shown) => (await this.#parts.chat.services.reviews.file(shown.session, second))?.baseline ?? '')
+      case 'merge-side':
+        return await this.#ofSession(session, async (shown) => {
+          const review = await this.#parts.chat.services.reviews.file(shown.session, second)
+          return (third === 'now' ? review?.now : review?.sides?.[third === 'agent' ? 'agent' : 'without']) ?? review?.now ?? ''
+        })
       case 'turn-start':
         return await this.#ofSession(session, async (shown) => {
           const files = await this.#parts.chat.services.reviews.turnStart(shown.session, Number(second))

@@ -152,6 +152,25 @@ export class Review {
     return null
   }
 
+  /** One file is merged by the editor's own hands, where it has them. */
+  async #compare(paths: readonly string[]): Promise<void> {
+    const { editor, l10n } = this.#chat.world
+    const { shown, services } = this.#chat
+    const [path] = paths
+    if (shown === null || path === undefined || paths.length > 1) return await this.#openFiles(paths)
+    const review = await services.reviews.file(shown.session, path)
+    const { sides, now } = review ?? {}
+    if (sides === undefined || now == null) return await this.#openFiles(paths)
+    const text = (side: 'agent' | 'without' | 'now', content: string) => ({ name: keptNames.mergeSide(shown.session.id, path, side, nameOf(path)), text: content })
+    const isOpen = await editor.openMerge({
+      path,
+      base: text('agent', sides.agent),
+      mine: { text: text('now', now), title: l10n.t('Your Text') },
+      theirs: { text: text('without', sides.without), title: l10n.t('Text without Bosun') },
+    })
+    if (!isOpen) await this.#openFiles(paths)
+  }
+
   async #openFiles(paths: readonly string[]): Promise<void> {
     const { editor, l10n } = this.#chat.world
     const { shown, services } = this.#chat
@@ -180,7 +199,7 @@ export class Review {
           ? t('You changed the same lines of {file} since. They stay as they are.', { file: this.#short(hard) })
           : t('You changed the same lines in {count} files since. They stay as they are.', { count: conflicts.length })
       this.#say('warning', text, [
-        { id: 'compare', label: t('Compare'), run: () => this.#openFiles(conflicts) },
+        { id: 'compare', label: t('Compare'), run: () => this.#compare(conflicts) },
         { id: 'undo', label: t('Undo all the same'), run: () => this.#force(conflicts, target) },
       ])
     } else if (first !== undefined) {

@@ -115,3 +115,47 @@ test('what waits is the same after the window is loaded again', () =>
     await chat.getByRole('button', { name: 'Undo turn' }).click()
     await until('all is back', async () => (await text(workbench, 'a.txt')) === ten && (await text(workbench, 'src/b.txt')) === ten && (await text(workbench, 'src/new.txt')) === null)
   }))
+
+test('the peek of the gutter keeps and undoes, Source Control lists the files, and a conflict is merged in the editor’s own way', () =>
+  withTurn({}, async (workbench) => {
+    const { page, chat } = workbench
+    await workbench.openFile('a.txt')
+    await page.locator('.dirty-diff-glyph').first().waitFor()
+    const peek = page.locator('.peekview-widget')
+    const look = async (line: RegExp) => {
+      await page.locator('.monaco-editor .view-line').filter({ hasText: line }).first().click()
+      await page.keyboard.press('Alt+F3')
+      await peek.getByText('Bosun: Changes to Review', { exact: false }).first().waitFor()
+    }
+    await look(/^three$/)
+    assert.deepEqual((await peek.locator('.actions-container .action-label').evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')))).slice(0, 2), ['Keep Change', 'Undo Change'])
+    await workbench.screenshot('review-peek')
+    await peek.locator('.action-label[aria-label="Undo Change"]').click()
+    await until('the second is back', async () => (await text(workbench, 'a.txt')) === ten.replace('two', 'TWO by the agent'))
+    await page.keyboard.press('Escape')
+    await look(/^ten$/)
+    await peek.locator('.action-label[aria-label="Keep Change"]').click()
+    await until('no region', async () => (await page.locator('.codelens-decoration').filter({ hasText: 'Keep' }).count()) === 0)
+    await page.keyboard.press('Escape')
+
+    await page.keyboard.press('Control+Shift+G')
+    const control = page.getByRole('tree', { name: 'Source Control Management' })
+    await control.getByText('b.txt').waitFor()
+    await control.getByText('new.txt').waitFor()
+    assert.equal(await control.getByText('a.txt').count(), 0)
+    await workbench.screenshot('review-source-control')
+
+    await workbench.openFile('src/b.txt')
+    await page.locator('.monaco-editor .view-line').filter({ hasText: 'FIVE by the agent' }).first().click()
+    await page.keyboard.press('End')
+    await page.keyboard.type(' and mine')
+    await page.locator('.monaco-editor .view-line').filter({ hasText: 'FIVE by the agent and mine' }).first().waitFor()
+    await chat.getByRole('button', { name: 'Undo turn' }).click()
+    await chat.getByRole('button', { name: 'Compare' }).click()
+    await page.getByRole('tab', { name: 'Merging: b.txt' }).waitFor()
+    await page.getByText('Accept Text without Bosun').first().waitFor()
+    await workbench.screenshot('review-merge')
+    await page.getByText('Accept Text without Bosun').first().click()
+    await page.locator('.merge-editor, .merge-editor-pane, .editor-instance').locator('.view-line').filter({ hasText: /^five$/ }).nth(1).waitFor()
+    assert.equal(await text(workbench, 'src/new.txt'), null)
+  }))

@@ -11,6 +11,8 @@ export interface FakeEditor extends Editor {
   /** What was saved, by name, and what can be chosen. */
   readonly files: Map<string, Uint8Array>
   setVisible(isVisible: boolean): void
+  /** It has no editor for merges. */
+  withoutMerge(): void
   readonly status: { readonly text: string; readonly tooltip: string; readonly isWarning: boolean } | null
   /** Conditions that hold. */
   readonly conditions: ReadonlySet<string>
@@ -23,6 +25,7 @@ export function createFakeEditor(): FakeEditor {
   const answers: (string | boolean | null)[] = []
   const listeners = new Set<() => void>()
   let isVisible = true
+  let hasMerge = true
   let status: FakeEditor['status'] = null
   let badge: FakeEditor['badge'] = null
   const note = async (kind: string, value: unknown): Promise<void> => void shown.push({ kind, value })
@@ -42,6 +45,9 @@ export function createFakeEditor(): FakeEditor {
       isVisible = next
       for (const listener of listeners) listener()
     },
+    withoutMerge() {
+      hasMerge = false
+    },
     get status() {
       return status
     },
@@ -54,6 +60,10 @@ export function createFakeEditor(): FakeEditor {
     },
     openDiff: (diff) => note('diff', diff),
     openDiffs: (diffs) => note('diffs', diffs),
+    async openMerge(merge) {
+      await note('merge', merge)
+      return hasMerge
+    },
     openSearch: (query) => note('search', query),
     openText: (text) => note('text', text),
     openBytes: (file) => note('bytes', file),

@@ -35,6 +35,8 @@ export interface FileReview {
   readonly isText: boolean
   /** It changed, as a whole where it is no text. */
   readonly isChanged: boolean
+  /** Where a region is mixed: the text as the agent left it, and the same without its changes; neither has what the person typed since. */
+  readonly sides?: { readonly agent: string; readonly without: string }
 }
 
 export interface ReviewOutcome {

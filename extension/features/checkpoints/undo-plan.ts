@@ -81,7 +81,8 @@ export function reviewOf(path: string, baseline: Baseline, now: NowLines): FileR
   const before = liveBaseline(baseline, now)
   const isGone = now.image === null
   const isAbsent = baseline.isAbsent && before.length === 0
-  return { path, baseline: isAbsent ? null : joinLines(before), now: isGone ? null : joinLines(now.lines), hunks, isText: true, isChanged: hunks.length > 0 || isGone !== isAbsent }
+  const isMixed = hunks.some((hunk) => hunk.isMixed)
+  return { path, baseline: isAbsent ? null : joinLines(before), now: isGone ? null : joinLines(now.lines), hunks, isText: true, isChanged: hunks.length > 0 || isGone !== isAbsent, ...(isMixed && { sides: { agent: joinLines(baseline.lastLines), without: joinLines(baseline.lines) } }) }
 }
 
 /** The same region as when the person saw it. */

@@ -15,6 +15,8 @@ interface Parts {
   readonly statusCommand: string
 }
 
+const OPEN_MERGE = '_open.mergeEditor'
+
 /**
  * Shows things in the editor because the person asked: previews, native diffs, pick lists, the status bar item, the badge.
  *
@@ -84,6 +86,19 @@ export class VscodeEditor implements Editor {
       useExcludeSettingsAndIgnoreFiles: includesIgnored !== true,
       triggerSearch: true,
     })
+  }
+
+  /**
+   * The command is the editor's own and not documented, and has had this form since it came; its git support and other extensions open
+   * merges by it. Source: VS Code `mergeEditor/browser/commands/commands.ts`, `OpenMergeEditor`.
+   */
+  async openMerge({ path, base, mine, theirs }: Parameters<Editor['openMerge']>[0]): Promise<boolean> {
+    const output = await this.#after(path, undefined)
+    const commands = await vscode.commands.getCommands(false)
+    if (output === undefined || !commands.includes(OPEN_MERGE)) return false
+    const [input1, input2] = [mine, theirs].map(({ text, title }) => ({ uri: this.#keep(text), title }))
+    await vscode.commands.executeCommand(OPEN_MERGE, { base: this.#keep(base), input1, input2, output })
+    return true
   }
 
   async openText(text: VirtualText): Promise<void> {

@@ -17,30 +17,32 @@ export class ReviewMarks implements vscode.QuickDiffProvider, vscode.CodeLensPro
   readonly onDidChange = this.#texts.event
   readonly onDidChangeCodeLenses = this.#lenses.event
   readonly #registered: vscode.Disposable
-  #control: vscode.SourceControl | null = null
+  #control: { readonly source: vscode.SourceControl; readonly group: vscode.SourceControlResourceGroup } | null = null
   #files = new Map<string, ShownFile>()
 
   constructor() {
     this.#registered = vscode.Disposable.from(
       this.#texts,
       this.#lenses,
-      { dispose: () => this.#control?.dispose() },
+      { dispose: () => this.#control?.source.dispose() },
       vscode.workspace.registerTextDocumentContentProvider(BASELINE_SCHEME, this),
       vscode.languages.registerCodeLensProvider([{ scheme: 'file' }, { scheme: 'vscode-remote' }, { scheme: 'vscode-vfs' }], this),
     )
   }
 
-  set(files: readonly ShownFile[]): void {
+  /** `all`: for the list in Source Control, which would be empty otherwise; `files`: those of them that have marks. */
+  set(files: readonly ShownFile[], all: readonly ShownFile[] = files): void {
     const before = this.#files
     this.#files = new Map(files.map((file) => [uriOf(file.path).toString(), file]))
     for (const [key, file] of this.#files) if (before.get(key)?.baseline !== file.baseline) this.#texts.fire(baselineUri(uriOf(file.path)))
     if (files.length === 0) {
-      this.#control?.dispose()
+      this.#control?.source.dispose()
       this.#control = null
     } else this.#control ??= createControl()
     const hasOthers = before.size !== this.#files.size || [...this.#files.keys()].some((key) => !before.has(key))
     // The editor asks for originals anew when the provider is set.
-    if (hasOthers && this.#control !== null) this.#control.quickDiffProvider = { provideOriginalResource: (uri) => this.provideOriginalResource(uri) }
+    if (this.#control !== null) this.#control.group.resourceStates = all.map(resourceOf)
+    if (hasOthers && this.#control !== null) this.#control.source.quickDiffProvider = { provideOriginalResource: (uri) => this.provideOriginalResource(uri) }
     this.#lenses.fire()
   }
 
@@ -73,11 +75,22 @@ export class ReviewMarks implements vscode.QuickDiffProvider, vscode.CodeLensPro
   }
 }
 
-function createControl(): vscode.SourceControl {
-  const control = vscode.scm.createSourceControl('bosun', vscode.l10n.t('Bosun: Changes to Review'))
-  control.inputBox.visible = false
-  control.count = 0
-  return control
+function createControl() {
+  const source = vscode.scm.createSourceControl('bosun', vscode.l10n.t('Bosun: Changes to Review'))
+  source.inputBox.visible = false
+  // The badge of the view counts what is to be committed; these wait in a view of their own.
+  source.count = 0
+  return { source, group: source.createResourceGroup('changes', vscode.l10n.t('Changes to review')) }
+}
+
+function resourceOf({ path, kind }: ShownFile): vscode.SourceControlResourceState {
+  const resourceUri = uriOf(path)
+  const tooltip = { created: vscode.l10n.t('New file of Bosun'), changed: vscode.l10n.t('Changed by Bosun'), deleted: vscode.l10n.t('Deleted by Bosun') }[kind]
+  return {
+    resourceUri,
+    decorations: { tooltip, strikeThrough: kind === 'deleted' },
+    command: { command: 'bosun.openFileChanges', title: vscode.l10n.t('Open Changes'), arguments: [{ resourceUri }] },
+  }
 }
 
 const baselineUri = (uri: vscode.Uri) => vscode.Uri.from({ scheme: BASELINE_SCHEME, path: uri.path, query: encodeURIComponent(uri.toString()) })

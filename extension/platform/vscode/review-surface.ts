@@ -24,7 +24,7 @@ export class VscodeReviewSurface implements ReviewSurface {
     }
     const marked = hasMarks ? files.filter(({ baseline, kind }) => baseline !== null && kind !== 'deleted') : []
     if (marked.length > 0) this.#marks ??= new ReviewMarks()
-    this.#marks?.set(marked)
+    this.#marks?.set(marked, files)
   }
 
   onDidChangeFile(listener: (path: string) => void): () => void {

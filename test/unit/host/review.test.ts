@@ -131,6 +131,20 @@ describe('keeping and undoing', () => {
     await r.say({ type: 'notice-action', id: 'review', action: 'undo' })
     expect(undone).toEqual([['turn', false], ['turn', true]])
   })
+  it('where both changed the same lines opens the merge editor, and a diff where there is none', async () => {
+    const sides = { agent: 'one\nTWO\n', without: 'one\ntwo\n' }
+    const r = await rig({ undo: async () => ({ paths: [], conflicts: ['/project/a'], problems: [] }), file: async () => ({ ...review, sides }) })
+    const compare = async () => {
+      await r.say({ type: 'review', verb: 'undo', what: { turn: 1 } })
+      await r.say({ type: 'notice-action', id: 'review', action: 'compare' })
+      return r.editor.take().map(({ kind, value }) => ({ kind, value }))
+    }
+    expect(await compare()).toMatchObject([
+      { kind: 'merge', value: { path: '/project/a', base: { text: sides.agent }, mine: { text: { text: review.now }, title: 'Your Text' }, theirs: { text: { text: sides.without }, title: 'Text without Bosun' } } },
+    ])
+    r.editor.withoutMerge()
+    expect((await compare()).map(({ kind }) => kind)).toEqual(['merge', 'diff'])
+  })
   it('back to a message names the files and asks', async () => {
     const r = await rig()
     await r.say({ type: 'restore-to', turn: 1 })
