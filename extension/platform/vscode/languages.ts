@@ -1,4 +1,5 @@
 import * as vscode from 'vscode'
+import { withoutCommandLinks } from '../../base/without-command-links.ts'
 import { thrownText } from '../../base/thrown-text.ts'
 import { orAbort } from '../../base/or-abort.ts'
 import { staleVersion } from '../../capabilities/file-system.ts'
@@ -230,10 +231,10 @@ const kindOf = (kind: vscode.SymbolKind): string => (vscode.SymbolKind[kind] ?? 
 
 const severities = { 0: 'error', 1: 'warning', 2: 'information', 3: 'hint' } as const satisfies Record<vscode.DiagnosticSeverity, string>
 
-/** As Markdown; links that would run a command of the editor keep their words only. */
+/** As Markdown. */
 function markdownOf(content: vscode.MarkedString | vscode.MarkdownString): string {
-  if (typeof content === 'string') return content
+  if (typeof content === 'string') return withoutCommandLinks(content)
   if ('language' in content) return `\`\`\`${content.language}\n${content.value}\n\`\`\``
-  return content.value.replaceAll(/\[([^\]]*)\]\(command:[^)]*\)/g, '$1')
+  return withoutCommandLinks(content.value)
 }
 

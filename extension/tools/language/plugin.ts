@@ -8,6 +8,7 @@ import type {} from '../../core/prompt/system-prompt.ts'
 import type {} from '../../core/tools/service.ts'
 import type {} from '../../features/observation/service.ts'
 import { createLsp } from './lsp.ts'
+import { withToldFailures } from './told-failures.ts'
 
 /** Registers `lsp`, and only where there is somebody who knows languages. */
 export const languageTools = ({ languages, ...needs }: { readonly languages: Languages | null; readonly files: FileSystem; readonly blobs: BlobStore; readonly clock: Clock }): Plugin => ({
@@ -15,7 +16,7 @@ export const languageTools = ({ languages, ...needs }: { readonly languages: Lan
   inject: ['tools', 'systemPrompt', 'permissions', 'observations'],
   apply(ctx) {
     if (languages === null) return
-    const { tool, plan } = createLsp({ ...needs, languages, observations: ctx.observations })
+    const { tool, plan } = createLsp({ ...needs, languages: withToldFailures(languages), observations: ctx.observations })
     ctx.effect(ctx.permissions.planEdits('lsp', plan))
     ctx.tools.register(tool)
     ctx.systemPrompt.section({

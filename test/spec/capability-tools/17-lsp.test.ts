@@ -170,6 +170,10 @@ describe('a service that may still be starting', () => {
     expect(textOf(await through(clock, lsp()))).toBe('untitled:x:1:1')
     expect(asked).toHaveLength(3)
   })
+  it('that throws says what it threw', async () => {
+    const { lsp } = await start(() => Promise.reject(new Error('boom in the service')))
+    expect(outcomeOf(await lsp())).toEqual(failed('LSP_REFUSED', /boom in the service/))
+  })
   it('is believed once it has answered: its next empty answer is one', async () => {
     const { lsp, asked } = await start(found, empty)
     await lsp()

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { LanguageAnswer, LanguageCodeAction, LanguageEdit, LanguageProblem, Languages } from '../../../extension/capabilities/languages.ts'
@@ -25,8 +25,8 @@ const empty: LanguageAnswer = { kind: 'symbols', symbols: [] }
 
 interface Setup {
   readonly rename?: Languages['rename']
-  readonly actions?: readonly LanguageCodeAction[]
-  readonly edit?: LanguageEdit | null
+  readonly actions?: readonly LanguageCodeAction[] | (() => Promise<never>)
+  readonly edit?: LanguageEdit | null | (() => Promise<never>)
   readonly answer?: ApprovalAnswer | ((request: ApprovalRequest) => Promise<ApprovalAnswer>)
   readonly settings?: SettingValues
   readonly isTrusted?: boolean
@@ -50,11 +50,11 @@ async function start(setup: Setup = {}) {
       renames.push(request.newName)
       return await (setup.rename ?? renameAll)(request, signal)
     },
-    codeActions: () => Promise.resolve(setup.actions ?? []),
-    codeActionEdit: () => Promise.resolve(setup.edit ?? null),
+    codeActions: async () => (typeof setup.actions === 'function' ? await setup.actions() : (setup.actions ?? [])),
+    codeActionEdit: async () => (typeof setup.edit === 'function' ? await setup.edit() : (setup.edit ?? null)),
   }
   const whole = await wholeApplication({
-    settings: { 'tools.newProblemsWaitMs': 0, ...setup.settings },
+    settings: { 'tools.newProblems.waitMs': 0, ...setup.settings },
     alter: (world) => ({
       ...world,
       languages,
@@ -227,6 +227,32 @@ describe('a change that cannot be made whole changes nothing', () => {
     const { lsp } = await start({ rename: ({ path }) => Promise.resolve({ files: [{ path, edits: [{ range: at(0, 0, 5), newText: 'X' }, { range: at(0, 4, 6), newText: 'Y' }] }], others: [] }) })
     expect(outcomeOf(await lsp())).toEqual(failed('LSP_MALFORMED_RESPONSE', /overlap/))
   })
+  it('when it gives the places of one file twice, under two names', async () => {
+    const { lsp, texts, untouched, asked } = await start({ rename: ({ path }) => Promise.resolve({ files: [path, path.replace('/src/', '/src/../src/')].map((one) => ({ path: one, edits: [{ range: at(0, 13, 17), newText: 'X' }] })), others: [] }) })
+    expect(outcomeOf(await lsp())).toEqual(failed('LSP_MALFORMED_RESPONSE', /under two names/))
+    expect([await texts(), asked]).toEqual([untouched, []])
+  })
+  it('when a file that it would change is gone already', async () => {
+    const { lsp, texts, untouched, asked } = await start({ rename: ({ path }) => Promise.resolve({ files: [path, `${path}.gone`].map((one) => ({ path: one, edits: [{ range: at(0, 0, 1), newText: 'X' }] })), others: [] }) })
+    expect(outcomeOf(await lsp())).toEqual(failed('FS_NOT_FOUND', /part-0\.ts\.gone/))
+    expect([await texts(), asked]).toEqual([untouched, []])
+  })
+  it('when a file is deleted while the person looks at it', async () => {
+    const { lsp, folder } = await start({
+      answer: async () => {
+        await rm(join(application!.folder, names[1]!))
+        return { outcome: 'allowed-once' }
+      },
+    })
+    expect(outcomeOf(await lsp())).toEqual(failed('FS_NOT_FOUND', /part-1\.ts/))
+    expect(await readFile(join(folder, names[0]!), 'utf8')).toBe('export const tide = 1\n')
+    expect(await readdir(join(folder, 'src'))).toEqual(['part-0.ts', 'part-2.ts'])
+  })
+  it('when the service throws', async () => {
+    const { lsp, texts, untouched, asked } = await start({ rename: () => Promise.reject(new Error('boom in the service')) })
+    expect(outcomeOf(await lsp())).toEqual(failed('LSP_REFUSED', /boom in the service/))
+    expect([await texts(), asked]).toEqual([untouched, []])
+  })
   it('when it touches too many files', async () => {
     const files = Array.from({ length: MAX_CHANGED_FILES + 1 }, (_, index) => ({ path: `/x/${index}`, edits: [] }))
     const { lsp } = await start({ rename: () => Promise.resolve({ files, others: [] }) })
@@ -278,7 +304,7 @@ describe('what the session has read', () => {
 })
 
 it('new problems in any of the files are told with the change', async () => {
-  const { lsp, feed, folder } = await start({ settings: { 'tools.newProblemsWaitMs': 60_000 } })
+  const { lsp, feed, folder } = await start({ settings: { 'tools.newProblems.waitMs': 60_000 } })
   const problem: LanguageProblem = { range: at(0, 13, 19), severity: 'error', message: 'Duplicate identifier.', source: 'ts' }
   const paths = names.map((name) => join(folder, name))
   for (const path of paths) feed.setOpen(path, 1)
@@ -302,6 +328,19 @@ describe('code actions', () => {
   it('are listed with their kind, and what cannot be applied says why', async () => {
     const { lsp } = await start({ actions: listed })
     expect(textOf(await lsp({ operation: 'codeActions' }))).toBe('Add missing import  [quickfix]\nMove to a new file  [refactor.move]  (not here: Only one statement.)\nOrganize in the editor  (runs a command; cannot be applied)')
+  })
+  it.each([
+    ['codeActions', {}],
+    ['applyCodeAction', { title: 'Add missing import' }],
+  ])('of a service that throws: %s says what it threw', async (operation, more) => {
+    const { lsp, texts, untouched } = await start({ actions: () => Promise.reject(new Error('boom in the service')) })
+    expect(outcomeOf(await lsp({ operation, ...more }))).toEqual(failed('LSP_REFUSED', /boom in the service/))
+    expect(await texts()).toEqual(untouched)
+  })
+  it('whose changes cannot be worked out say what was thrown', async () => {
+    const { lsp, texts, untouched, asked } = await start({ actions: listed, edit: () => Promise.reject(new Error('boom in the service')) })
+    expect(outcomeOf(await lsp({ operation: 'applyCodeAction', title: 'Add missing import' }))).toEqual(failed('LSP_REFUSED', /boom in the service/))
+    expect([await texts(), asked]).toEqual([untouched, []])
   })
   it('are applied by title, after one approval with their changes', async () => {
     const { lsp, texts, asked } = await start(Object.assign(late(), { actions: listed }))

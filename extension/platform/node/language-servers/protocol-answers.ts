@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
+import { withoutCommandLinks } from '../../../base/without-command-links.ts'
 import { LanguageError, type LanguageCodeAction, type LanguageEdit, type LanguageLocation, type LanguageProblem, type LanguageRange, type LanguageSymbol } from '../../../capabilities/languages.ts'
 
 /*
@@ -74,7 +75,7 @@ export function hoverFrom(answer: unknown): { readonly kind: 'hover'; readonly c
   const parsed = read(hover, answer)
   if (parsed === null) return { kind: 'hover', contents: null }
   const parts = (Array.isArray(parsed.contents) ? parsed.contents : [parsed.contents]).map((part) =>
-    typeof part === 'string' ? part : 'language' in part ? `\`\`\`${part.language}\n${part.value}\n\`\`\`` : part.value,
+    typeof part === 'string' ? withoutCommandLinks(part) : 'language' in part ? `\`\`\`${part.language}\n${part.value}\n\`\`\`` : withoutCommandLinks(part.value),
   )
   const contents = parts.filter((part) => part.trim() !== '').join('\n\n')
   return { kind: 'hover', contents: contents === '' ? null : contents, ...(parsed.range && { range: parsed.range }) }
