@@ -1,5 +1,6 @@
 import { HarnessError } from '../../base/harness-error.ts'
 import type { Clock } from '../../capabilities/clock.ts'
+import type { Machine } from '../../capabilities/machine.ts'
 import { ProcessError, type ProcessRunner } from '../../capabilities/process.ts'
 
 /** Bytes that git may say before it is stopped. */
@@ -14,6 +15,7 @@ export class GitError extends HarnessError<'GIT_SILENT' | 'GIT_FAILED'> {}
 export interface GitNeeds {
   readonly processes: Pick<ProcessRunner, 'start'>
   readonly clock: Pick<Clock, 'schedule'>
+  readonly machine: Pick<Machine, 'platform'>
 }
 
 /** Errors of each: `GitError`; the signal’s reason once it fired. Without git there is no repository. */
@@ -24,7 +26,7 @@ export interface GitFacts {
   head(root: string, signal: AbortSignal): Promise<string | null>
   /** Files below `folder` whose content no commit holds: changed, staged, and unknown to git but not ignored. Absolute. */
   uncommitted(root: string, folder: string, signal: AbortSignal): Promise<readonly string[]>
-  /** Contents in a commit. Absent where it does not hold the path. */
+  /** Contents in a commit, with the line ends that git gives files when it checks them out. Absent where it does not hold the path. */
   contents(root: string, commit: string, paths: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>
   /** Which of the paths git ignores. */
   ignored(root: string, paths: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>
@@ -34,6 +36,31 @@ export interface GitFacts {
 export function createGitFacts(needs: GitNeeds): GitFacts {
   const git = (cwd: string, args: readonly string[], signal: AbortSignal, stdin?: string) => runGit(needs, { cwd, args, signal, ...(stdin !== undefined && { stdin }) })
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+
+  /** Source: gitattributes, "End-of-line conversion"; git-config, `core.autocrlf` and `core.eol`. Filters of a repository are programs, and are not run. */
+  async function checkedOutWithCr(root: string, paths: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const relative = paths.map((path) => path.slice(root.length + 1))
+    const [config, attributes] = await Promise.all([
+      git(root, ['config', '-z', '--get-regexp', '^core\\.(autocrlf|eol)$'], signal),
+      git(root, ['check-attr', '-z', '--stdin', 'text', 'eol'], signal, relative.map((path) => `${path}\0`).join('')),
+    ])
+    // A value stands in a line of its own; the last of several holds.
+    const settings = text(config.bytes).toLowerCase().split('\0')
+    const setting = (name: string) => settings.findLast((line) => line.startsWith(`${name}\n`))?.slice(name.length + 1)
+    const [autocrlf, eol] = [setting('core.autocrlf'), setting('core.eol')]
+    const isByDefault = autocrlf === 'true' || (autocrlf !== 'input' && (eol === 'crlf' || (eol !== 'lf' && needs.machine.platform === 'win32')))
+    const fields = text(attributes.bytes).split('\0')
+    const known = new Map<string, string>()
+    for (let at = 0; at + 2 < fields.length; at += 3) known.set(`${fields[at + 1]} ${fields[at]}`, fields[at + 2] ?? '')
+    const isWithCr = (path: string) => {
+      const [isText, ends] = [known.get(`text ${path}`), known.get(`eol ${path}`)]
+      if (isText === 'unset') return false
+      if (ends === 'crlf' || ends === 'lf') return ends === 'crlf'
+      return isText === 'set' || isText === 'auto' ? isByDefault : autocrlf === 'true'
+    }
+    return new Set(paths.filter((_path, index) => isWithCr(relative[index] ?? '')))
+  }
+
   return {
     async rootOf(folder, signal) {
       const said = await git(folder, ['rev-parse', '--show-toplevel'], signal)
@@ -59,13 +86,28 @@ export function createGitFacts(needs: GitNeeds): GitFacts {
     async contents(root, commit, paths, signal) {
       const relative = paths.filter((path) => path.startsWith(`${root}/`) && !path.includes('\n'))
       const said = await git(root, ['cat-file', '--batch'], signal, relative.map((path) => `${commit}:${path.slice(root.length + 1)}\n`).join(''))
-      return said.exitCode === 0 ? batchContents(said.bytes, relative) : new Map()
+      const found: ReadonlyMap<string, Uint8Array> = said.exitCode === 0 ? batchContents(said.bytes, relative) : new Map()
+      const withCr = found.size === 0 ? new Set() : await checkedOutWithCr(root, [...found.keys()], signal)
+      return new Map([...found].map(([path, bytes]) => [path, withCr.has(path) ? withLineEnds(bytes) : bytes]))
     },
     async ignored(root, paths, signal) {
       const said = await git(root, ['check-ignore', '-z', '--stdin'], signal, paths.map((path) => `${path}\0`).join(''))
       return new Set(text(said.bytes).split('\0').filter((path) => path !== ''))
     },
   }
+}
+
+/** What has such line ends already, or is no text, is left as it is. */
+function withLineEnds(bytes: Uint8Array): Uint8Array {
+  const count = bytes.reduce((sum, byte) => (byte === 10 ? sum + 1 : sum), 0)
+  if (count === 0 || bytes.includes(13) || bytes.includes(0)) return bytes
+  const longer = new Uint8Array(bytes.length + count)
+  let at = 0
+  for (const byte of bytes) {
+    if (byte === 10) longer[at++] = 13
+    longer[at++] = byte
+  }
+  return longer
 }
 
 const isAbsolute = /^(?:\/|[A-Za-z]:[\\/])/

@@ -71,6 +71,27 @@ it('a line that the person puts where the agent took one away stays, once, and n
   expect([await r.text('a'), r.waiting()]).toEqual([ten.replace('nine\n', 'nine\nmine\n'), []])
 })
 
+describe('line ends that git puts into files when it checks them out', () => {
+  const dos = ten.replaceAll('\n', '\r\n')
+  it.each([
+    ['by an attribute', { '.gitattributes': 'a text eol=crlf\n' }, [], dos],
+    ['by a setting', {}, ['config core.autocrlf true'], dos],
+    ['by a setting, for what is text', { '.gitattributes': 'a text\n' }, ['config core.eol crlf'], dos],
+    ['by a setting, but not where an attribute forbids it', { '.gitattributes': 'a -text\n' }, ['config core.autocrlf true'], ten],
+    ['nowhere', {}, [], ten],
+  ] as const)('stand in them again: %s', async (_how, files, lines, text) => {
+    const r = await start({ a: ten, ...files })
+    await git(r, 'init -q', ...lines, 'add .', 'commit -qm first')
+    await r.remove('a')
+    await git(r, 'checkout -q -- a')
+    expect(await r.text('a')).toBe(text)
+    await r.turn(r.bash('sed -i s/nine/NINE/ a'))
+    expect((await r.file('a'))!.hunks.map(({ removed }) => removed)).toEqual([[text === dos ? 'nine\r\n' : 'nine\n']])
+    await r.undo({ kind: 'turn', turn: 1 })
+    expect(await r.text('a')).toBe(text)
+  })
+})
+
 describe('many files', () => {
   const make = (from: number, to: number) => `for i in $(seq ${from} ${to}); do echo $i > f$i; done`
   const count = async (r: ReviewRig) => (await readdir(r.whole.folder)).length
