@@ -83,11 +83,12 @@ export function createConfinement({ book, settings, workspace, files, machine, l
     const own = cwd !== undefined && !paths.some((path) => isWithin(cwd, path, style)) ? [cwd, ...paths] : paths
     const folders = await Promise.all(own.filter((path) => !isUri(path)).map(realPath))
     const temporary = [machine.tempFolder, ...(style.isWindows ? [] : [await realPath('/tmp')])]
+    const chosen = await Promise.all(settings.get(specs.sandboxWritableFolders).map((path) => realPath(path.startsWith('~/') ? `${machine.homeFolder}${path.slice(1)}` : path)))
     const patterns = settings.get(specs.permissionsSensitivePaths)
     if (secrets?.patterns !== patterns) secrets = { patterns, match: pathMatcher(patterns, style) }
     const { match } = secrets
     return {
-      writable: mode === 'read-only' ? [] : [...new Set([...folders, ...temporary])],
+      writable: mode === 'read-only' ? [] : [...new Set([...folders, ...temporary, ...chosen])],
       searched: [...folders.map((folder) => ({ folder, levels: WORKSPACE_LEVELS })), { folder: machine.homeFolder, levels: 1 }],
       secretNames: patterns.flatMap((pattern) => /^\*\*\/([^*?[\]{}!]+\/[^*?[\]{}!]+)$/.exec(pattern)?.[1] ?? []),
       isSecret: (path) => match(path) !== null,

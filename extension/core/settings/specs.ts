@@ -638,6 +638,15 @@ export const settings = {
     schema: z.enum(['auto', 'off', 'require']),
     isRestricted: true,
   }),
+  sandboxWritableFolders: setting<readonly string[]>({
+    key: 'sandbox.writableFolders',
+    fallback: [],
+    scope: 'machine',
+    description: 'Folders beside the workspace in which confined commands may write, such as `~/.npm` or `~/.cache`, where package managers keep what they load.',
+    expects: 'a list of paths that begin with / or ~/',
+    schema: z.array(z.string().regex(/^(~?\/|[A-Za-z]:[\\/])/)),
+    isRestricted: true,
+  }),
   sandboxAllowConfined: setting({
     key: 'sandbox.allowConfined',
     fallback: false,

@@ -101,6 +101,13 @@ describe('modes', () => {
     await call(...bash('ls'))
     expect(sandbox?.wraps[0]?.writable).toEqual(expect.arrayContaining([folder, '/second-folder']))
   })
+  it('folders that the person chose are writable beside the workspace, in no session that may only read', async () => {
+    const { sandbox, call, ctx, agent } = await start({ settings: { 'sandbox.writableFolders': ['~/.npm', '/var/cache/tool'] }, alter: (world) => ({ ...world, machine: { ...world.machine, homeFolder: '/home/me' } }) })
+    await call(...bash('ls'))
+    ctx.permissions.select(agent.id, 'read-only')
+    await call(...bash('ls'))
+    expect(sandbox?.wraps.map(({ writable }) => writable.slice(3))).toEqual([['/home/me/.npm', '/var/cache/tool'], []])
+  })
   it('secret-looking paths are closed to confined commands', async () => {
     const { sandbox, call, folder } = await start()
     await call(...bash('ls'))

@@ -139,6 +139,7 @@ describe('24.2 the settings', () => {
     ['shell.path', null, 'machine'],
     ['shell.offered', 'auto', 'machine'],
     ['sandbox.use', 'auto', 'machine'],
+    ['sandbox.writableFolders', [], 'machine'],
     ['sandbox.allowConfined', false, 'machine'],
     ['jobs.maxConsecutiveWakes', 3, 'machine'],
     ['jobs.ports', 'offer', 'machine'],
