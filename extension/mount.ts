@@ -147,7 +147,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     }),
     todoPlugin,
     referencesPlugin({
-      facts: world.editorFacts, files, logger, machine, processes, search, workspace,
+      facts: world.editorFacts, clock, files, logger, machine, processes, search, workspace,
       maxResults: setting('referencesMaxResults'), sensitivePaths: setting('permissionsSensitivePaths'),
       shown: (path, cwd) => shownPath(path, cwd, workspace.folders()),
     }),

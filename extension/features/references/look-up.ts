@@ -1,6 +1,7 @@
 import { assertNever } from '../../base/assert-never.ts'
 import { isHarnessError } from '../../base/harness-error.ts'
 import { EditorFactsError, type EditorFacts, type ProblemFacts, type SelectionFacts, type SymbolFacts } from '../../capabilities/editor-facts.ts'
+import type { Clock } from '../../capabilities/clock.ts'
 import type { FileSystem } from '../../capabilities/file-system.ts'
 import type { ProcessRunner } from '../../capabilities/process.ts'
 import type { TextBlock } from '../../core/log/message.ts'
@@ -16,6 +17,7 @@ export interface LookUpNeeds {
   readonly facts: EditorFacts
   readonly files: Pick<FileSystem, 'resolve' | 'readLines'>
   readonly processes: Pick<ProcessRunner, 'start'>
+  readonly clock: Pick<Clock, 'schedule'>
   readonly sessions: Pick<Sessions, 'list' | 'live' | 'readTail'>
   readonly isTrusted: () => boolean
   readonly isSecret: (path: string) => boolean
@@ -110,10 +112,10 @@ async function terminal({ facts }: LookUpNeeds): Promise<TextBlock> {
   return referenceBlock({ name: '@terminal', text: redactSecrets(text), maxBytes: MAX_TERMINAL_BYTES, more: 'Select less for the rest.', summary: 'Selected in the terminal' })
 }
 
-async function changes({ processes, isTrusted, isSecret }: LookUpNeeds, { cwd, signal }: ReferencePlace): Promise<TextBlock> {
+async function changes({ processes, clock, isTrusted, isSecret }: LookUpNeeds, { cwd, signal }: ReferencePlace): Promise<TextBlock> {
   if (!isTrusted()) throw new UnresolvedReference('NOT_ALLOWED', '@changes starts git, and in a folder that is not trusted no program is started. Trust the folder, or take it out of the message.')
   // One byte more than is shown, so that a cut is seen as one.
-  const text = await workingChanges({ processes, isSecret }, { cwd, maxBytes: MAX_CHANGES_BYTES + 1, signal })
+  const text = await workingChanges({ processes, clock, isSecret }, { cwd, maxBytes: MAX_CHANGES_BYTES + 1, signal })
   return referenceBlock({ name: '@changes', text: redactSecrets(text), maxBytes: MAX_CHANGES_BYTES, more: 'The diff goes on; run git diff on single files for the rest.', summary: 'Changes since the last commit' })
 }
 

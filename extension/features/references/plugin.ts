@@ -1,3 +1,4 @@
+import type { Clock } from '../../capabilities/clock.ts'
 import type { EditorFacts } from '../../capabilities/editor-facts.ts'
 import type { FileSystem } from '../../capabilities/file-system.ts'
 import type { Logger } from '../../capabilities/logger.ts'
@@ -23,6 +24,7 @@ export interface ReferencesPluginNeeds {
   readonly logger: Logger
   readonly machine: Pick<Machine, 'platform' | 'randomId'>
   readonly processes: Pick<ProcessRunner, 'start'>
+  readonly clock: Pick<Clock, 'schedule'>
   readonly search: Pick<Search, 'list'>
   readonly workspace: Pick<Workspace, 'folders' | 'isTrusted'>
   readonly maxResults: () => number
@@ -42,7 +44,7 @@ export function referencesPlugin(needs: ReferencesPluginNeeds): Plugin {
     name: 'references',
     inject: ['sessions', 'systemPrompt'],
     apply(ctx) {
-      const { facts, files, logger, machine, processes, search, workspace, shown } = needs
+      const { clock, facts, files, logger, machine, processes, search, workspace, shown } = needs
       const index = new FileIndex({
         search,
         facts,
@@ -51,7 +53,7 @@ export function referencesPlugin(needs: ReferencesPluginNeeds): Plugin {
       })
       const isSecret = createSecretTest(needs)
       let named: readonly string[] = []
-      const lookUpNeeds: LookUpNeeds = { facts, files, processes, sessions: ctx.sessions, isTrusted: workspace.isTrusted, isSecret, shown }
+      const lookUpNeeds: LookUpNeeds = { clock, facts, files, processes, sessions: ctx.sessions, isTrusted: workspace.isTrusted, isSecret, shown }
       const references: References = {
         candidates: (query, place, found) =>
           findCandidates({ index, facts, sessions: ctx.sessions, folders: workspace.folders, isSecret, maxResults: needs.maxResults, named: () => named, shown }, query, place, found),

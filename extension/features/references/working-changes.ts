@@ -1,15 +1,19 @@
 import { fitBytes } from '../../base/text.ts'
+import type { Clock } from '../../capabilities/clock.ts'
 import { ProcessError, type ProcessRunner } from '../../capabilities/process.ts'
 import { UnresolvedReference } from './service.ts'
 
 export interface WorkingChangesNeeds {
   readonly processes: Pick<ProcessRunner, 'start'>
+  readonly clock: Pick<Clock, 'schedule'>
   readonly isSecret: (path: string) => boolean
 }
 
 /** Git's name for a tree without files, to compare with before the first commit. */
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 const MAX_NAMES_BYTES = 1_000_000
+/** For one question; the message waits for the answers. */
+export const CHANGES_DEADLINE_MS = 30_000
 const MAX_UNTRACKED = 200
 const MAX_COMPLAINT_BYTES = 500
 
@@ -19,8 +23,8 @@ const MAX_COMPLAINT_BYTES = 500
  * Files that look like secrets are left out and counted. At most a little more than `maxBytes` are read.
  * Errors: `UnresolvedReference` where there is no git, no repository or no change, and with git's own words where it fails.
  */
-export async function workingChanges({ processes, isSecret }: WorkingChangesNeeds, { cwd, maxBytes, signal }: { readonly cwd: string; readonly maxBytes: number; readonly signal: AbortSignal }): Promise<string> {
-  const git = (args: readonly string[], cap: number) => runGit(processes, { args, cwd, cap, signal })
+export async function workingChanges({ processes, clock, isSecret }: WorkingChangesNeeds, { cwd, maxBytes, signal }: { readonly cwd: string; readonly maxBytes: number; readonly signal: AbortSignal }): Promise<string> {
+  const git = (args: readonly string[], cap: number) => runGit({ processes, clock }, { args, cwd, cap, signal })
   const listing = async (args: readonly string[], cap: number) => {
     const { exitCode, text, complaint } = await git(args, cap)
     // Half a list would pass for the whole.
@@ -62,8 +66,10 @@ interface GitRun {
   readonly signal: AbortSignal
 }
 
-async function runGit(processes: Pick<ProcessRunner, 'start'>, { args, cwd, cap, signal }: GitRun): Promise<{ readonly exitCode: number | null; readonly text: string; readonly complaint: string }> {
+async function runGit({ processes, clock }: Omit<WorkingChangesNeeds, 'isSecret'>, { args, cwd, cap, signal }: GitRun): Promise<{ readonly exitCode: number | null; readonly text: string; readonly complaint: string }> {
   const enough = new AbortController()
+  const late = new AbortController()
+  const stopClock = clock.schedule(CHANGES_DEADLINE_MS, () => late.abort(new UnresolvedReference('UNAVAILABLE', `@changes: git did not answer within ${CHANGES_DEADLINE_MS / 1_000} s. Take it out of the message, or mend that, then send again.`)))
   const decoder = new TextDecoder()
   let text = ''
   let complaint = ''
@@ -80,14 +86,17 @@ async function runGit(processes: Pick<ProcessRunner, 'start'>, { args, cwd, cap,
         text += decoder.decode(chunk, { stream: true })
         if (text.length > cap) enough.abort()
       },
-      signal: AbortSignal.any([signal, enough.signal]),
+      signal: AbortSignal.any([signal, enough.signal, late.signal]),
       graceMs: 500,
     })
     const { exitCode } = await running.exit
     signal.throwIfAborted()
+    late.signal.throwIfAborted()
     return { exitCode: enough.signal.aborted ? 0 : exitCode, text: fitBytes(text, cap).text, complaint: complaint.trim().replaceAll(/\s*\n\s*/g, '; ') }
   } catch (cause) {
     if (cause instanceof ProcessError) throw new UnresolvedReference('UNAVAILABLE', `@changes needs git, which could not be started. Install git, or take @changes out of the message.`, { cause })
     throw cause
+  } finally {
+    stopClock()
   }
 }

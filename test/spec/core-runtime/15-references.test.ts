@@ -6,6 +6,7 @@ import { noEditorFacts, type EditorFacts, type ProblemFacts, type SymbolFacts } 
 import { utf8Length } from '../../../extension/base/text.ts'
 import type { UserMessage } from '../../../extension/core/log/message.ts'
 import type { Agent } from '../../../extension/core/session/agent.ts'
+import { CHANGES_DEADLINE_MS } from '../../../extension/features/references/working-changes.ts'
 import type { ReferenceCandidate } from '../../../extension/features/references/service.ts'
 import { createScriptedAdapter, sayText } from '../../support/scripted-adapter.ts'
 import { wholeApplication, type WholeApplication } from '../../support/whole-application.ts'
@@ -24,11 +25,13 @@ interface Options {
   readonly isTrusted?: boolean
   readonly settings?: Readonly<Record<string, never>>
   readonly folders?: readonly string[]
+  /** Stands in the place of git. */
+  readonly git?: string
 }
 
 const adapter = createScriptedAdapter()
 
-async function start({ files = {}, facts, isTrusted = true, settings, folders }: Options = {}) {
+async function start({ files = {}, facts, isTrusted = true, settings, folders, git }: Options = {}) {
   const whole = await wholeApplication({
     settings: { 'model.provider': 'scripted', 'model.name': 'm1', ...settings },
     alter: (world) => {
@@ -36,6 +39,10 @@ async function start({ files = {}, facts, isTrusted = true, settings, folders }:
       const path = first?.path ?? ''
       return {
         ...world,
+        ...(git !== undefined && {
+          processes: { ...world.processes, start: (spec) => world.processes.start(spec.command === 'git' ? { ...spec, command: 'sh', args: ['-c', git] } : spec), dispose: () => world.processes.dispose() },
+          clock: { ...world.clock, schedule: (delayMs, fire) => world.clock.schedule(delayMs === CHANGES_DEADLINE_MS ? 200 : delayMs, fire) },
+        }),
         editorFacts: { ...noEditorFacts, ...facts?.(path) },
         workspace: { ...world.workspace, isTrusted: () => isTrusted, folders: () => folders?.map((name) => ({ name, path: join(path, name) })) ?? world.workspace.folders() },
       }
@@ -299,6 +306,10 @@ describe('changes', () => {
     execFileSync('mkfifo', [join(folder, 'a.ts')])
     await writeFile(join(folder, 'b.ts'), 'two\n')
     await expect(content('@changes')).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/^@changes: git failed \(.*a\.ts.*\)\. Take it out/) })
+  })
+  it('say so when git does not answer', async () => {
+    const { content } = await start({ git: 'exec sleep 600' })
+    await expect(content('@changes')).rejects.toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(/^@changes: git did not answer within 30 s/) })
   })
   it.skipIf(process.platform === 'win32')('with a new pipe among them wait for nobody', async () => {
     const { block, folder } = await start({ files: { 'b.ts': 'one\n' } })
