@@ -11,8 +11,10 @@ export interface PictureScalerOptions {
 }
 
 const TIMEOUT_MS = 30_000
-/** Of the thread; the pixels themselves are in the memory of the WebAssembly module, which its own limit of 4 GB holds. */
+/** Of the thread; the pixels themselves are in the memory of the WebAssembly module. */
 const MAX_HEAP_MB = 512
+/** Pixels of the picture, of the smaller one, and of what is between. */
+const MAX_GROWTH_MB = 2_048
 
 /** Makes pictures smaller in threads that live for one picture, one at a time. */
 export function createPictureScaler({ entry, timeoutMs = TIMEOUT_MS }: PictureScalerOptions): PictureScaler {
@@ -21,7 +23,7 @@ export function createPictureScaler({ entry, timeoutMs = TIMEOUT_MS }: PictureSc
   return {
     async fit(bytes, limits, signal) {
       const task = { bytes, mediaType: imageHeader(bytes)?.mediaType ?? '', ...limits }
-      const work = last.then(() => inOwnThread<PictureAnswer>({ entry, task, timeoutMs, maxHeapMb: MAX_HEAP_MB, signal, failures }))
+      const work = last.then(() => inOwnThread<PictureAnswer>({ entry, task, timeoutMs, maxHeapMb: MAX_HEAP_MB, maxGrowthMb: MAX_GROWTH_MB, signal, failures }))
       last = work.catch(() => undefined)
       const answer = await work
       if ('picture' in answer) return answer.picture

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createDocumentText } from '../../../../extension/platform/node/document-text.ts'
-import { lockedPdf, pdfBytes } from '../../../support/pdf-bytes.ts'
+import { lockedPdf, packedPdf, pdfBytes } from '../../../support/pdf-bytes.ts'
 
 const entry = new URL('../../../../extension/platform/node/pdf-text-main.ts', import.meta.url)
 const limits = { maxPages: 10, maxChars: 1_000 }
@@ -28,6 +28,11 @@ describe('the text of a PDF', () => {
     const work = textOf(pdfBytes([['a']]), {}, controller.signal)
     controller.abort()
     await expect(work).rejects.toMatchObject({ code: 'DOCUMENT_ABORTED' })
+  })
+  it('is given up where a few bytes unpack to more memory than is given to it', async () => {
+    const bytes = packedPdf(4_000_000_000)
+    expect(bytes.length).toBeLessThan(50_000)
+    await expect(createDocumentText({ entry, timeoutMs: 300_000, maxGrowthMb: 300 }).pdf(bytes, limits, new AbortController().signal)).rejects.toMatchObject({ code: 'DOCUMENT_DAMAGED', message: expect.stringContaining('more than 300 MB of memory') as string })
   })
   it('is given up after its time', async () => {
     await expect(createDocumentText({ entry, timeoutMs: 1 }).pdf(pdfBytes([['a']]), limits, new AbortController().signal)).rejects.toMatchObject({ code: 'DOCUMENT_TIMEOUT' })
