@@ -1,6 +1,5 @@
 import { realpath, stat } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import type { Json } from './base/json.ts'
 import { noEditorFacts } from './capabilities/editor-facts.ts'
 import type { SettingsSource } from './capabilities/settings-source.ts'
@@ -25,7 +24,7 @@ import { createNodeHttp, usesProxy } from './platform/node/http.ts'
 import type { ConfiguredLanguages, createProtocolLanguages } from './platform/node/language-servers/protocol-languages.ts'
 import { createLineLogger } from './platform/node/logger.ts'
 import type { LogLevel } from './platform/node/logger.ts'
-import { createNodeMachine } from './platform/node/machine.ts'
+import { createNodeMachine, homeFolder as personsFolder } from './platform/node/machine.ts'
 import { createRipgrepFinder } from './platform/node/find-ripgrep.ts'
 import { createRipgrepSearch } from './platform/node/ripgrep-search.ts'
 import { createNodeSandbox } from './platform/node/sandbox/find-sandbox.ts'
@@ -144,14 +143,22 @@ async function configuredLanguages(source: SettingsSource, isOffered: boolean, n
   }
 }
 
+function startFolder(): string {
+  try {
+    return process.cwd()
+  } catch {
+    throw new UsageError('The folder that this was started in is gone. Give the whole path of one that is there with --cwd.')
+  }
+}
+
 async function workFolder(cwd: string): Promise<string> {
-  const path = resolve(cwd)
+  const path = isAbsolute(cwd) ? resolve(cwd) : resolve(startFolder(), cwd)
   const found = await stat(path).catch(() => null)
   if (!found?.isDirectory()) throw new UsageError(`--cwd ${cwd} is not a folder.`)
   return realpath(path)
 }
 
-const homePath = (storage: string | undefined): string => resolve(storage ?? process.env['BOSUN_HOME'] ?? join(homedir(), '.bosun'))
+const homePath = (storage: string | undefined): string => resolve(storage ?? process.env['BOSUN_HOME'] ?? join(personsFolder(), '.bosun'))
 
 async function homeFolder(storage: string | undefined): Promise<string> {
   const path = homePath(storage)

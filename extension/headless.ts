@@ -31,13 +31,22 @@ const HEADLESS_PROVIDER = 'headless'
 async function main(argv: readonly string[]): Promise<number> {
   let command: HeadlessCommand
   try {
-    command = parseHeadlessArguments(argv, process.cwd())
+    command = parseHeadlessArguments(argv, startFolder('.'))
     if (command.command === 'help') return say(USAGE, EXIT.usage)
     return await execute(command)
   } catch (error) {
     if (error instanceof UsageError) return say(`${error.message}\n\n${USAGE}`, EXIT.usage)
     if (error instanceof ReplayError || isHarnessError(error)) return say(`${error.message}\n`, EXIT.failed)
     return say(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`, EXIT.failed)
+  }
+}
+
+/** Where it was started, which may be gone by now. */
+function startFolder(whenGone: string): string {
+  try {
+    return process.cwd()
+  } catch {
+    return whenGone
   }
 }
 
@@ -157,7 +166,7 @@ function callLine({ ctx }: Application, { scope }: Agent, call: { readonly name:
 
 /** Every tool that can be registered here, with the presets that show it. */
 async function printCatalogue(): Promise<number> {
-  const world = await createHeadlessWorld({ cwd: process.cwd(), storage: undefined, settings: {}, hasEveryTool: true })
+  const world = await createHeadlessWorld({ cwd: startFolder(resolve('/')), storage: undefined, settings: {}, hasEveryTool: true })
   const application = compose(world)
   const { ctx } = application
   try {
@@ -184,7 +193,7 @@ async function printCatalogue(): Promise<number> {
 }
 
 async function printReplay(log: string): Promise<number> {
-  const world = await createHeadlessWorld({ cwd: process.cwd(), storage: undefined, settings: {}, isOnlyRead: true, hasEveryTool: true })
+  const world = await createHeadlessWorld({ cwd: startFolder(resolve('/')), storage: undefined, settings: {}, isOnlyRead: true, hasEveryTool: true })
   const application = compose(world)
   try {
     for (const line of await replayLog(application, resolve(log))) print(line)
@@ -197,7 +206,7 @@ async function printReplay(log: string): Promise<number> {
 
 /** One session into a file that was not there. */
 async function exportSession({ sessionId, storage, out, form, isRedacted }: ExportCommand): Promise<number> {
-  const world = await createHeadlessWorld({ cwd: process.cwd(), storage, settings: {} })
+  const world = await createHeadlessWorld({ cwd: startFolder(resolve('/')), storage, settings: {} })
   const application = compose(world)
   const { sessionArchives } = application.ctx
   const path = resolve(out)

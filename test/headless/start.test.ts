@@ -1,6 +1,10 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { homeFolder } from '../../extension/platform/node/machine.ts'
+import { headlessBundle } from '../support/build-headless.ts'
 import { createFolders, runHeadless } from '../support/headless.ts'
 
 describe('compiled code', () => {
@@ -27,3 +31,53 @@ describe('compiled code', () => {
     expect(await runHeadless(['catalogue'], { env: cacheOf(root) })).toMatchObject({ code: 0, stderr: '' })
   })
 })
+
+describe('odd surroundings', () => {
+  const cleanUps: (() => void)[] = []
+  afterEach(() => {
+    for (const cleanUp of cleanUps.splice(0)) cleanUp()
+  })
+  const folders = () => {
+    const { paths, remove } = createFolders('work', 'store')
+    cleanUps.push(remove)
+    const [work = '', store = ''] = paths
+    mkdirSync(work)
+    writeFileSync(join(work, 'a.txt'), 'here\n')
+    return { work, store }
+  }
+  const read = ['tool', 'read', '{"file_path":"a.txt"}', '--permissions', 'allow']
+
+  it.each([
+    ['a folder for temporary files that is not there', { TMPDIR: '/not/there' }],
+    ['no time zone and no language that is known', { TZ: 'No/Where', LC_ALL: 'xx_XX.UTF-8' }],
+  ])('work: %s', async (_name, env) => {
+    const { work, store } = folders()
+    expect(await runHeadless([...read, '--cwd', work, '--storage', store], { env })).toMatchObject({ code: 0, stderr: '', lines: [{ isError: false }] })
+  })
+
+  it.runIf(process.platform !== 'win32')('without a home folder nothing of the person is looked for in the project', async () => {
+    const { work, store } = folders()
+    expect(await runHeadless([...read, '--cwd', work, '--storage', store], { cwd: work, env: { HOME: '' } })).toMatchObject({ code: 0 })
+    expect(readdirSync(work)).toEqual(['a.txt'])
+    const { homedir } = userInfo()
+    for (const named of ['', 'some/where']) expect(homeFolderWith(named)).toBe(homedir)
+  })
+
+  it.runIf(process.platform !== 'win32')('started in a folder that is gone, it works in another one, and says so where none is named', async () => {
+    const { work, store } = folders()
+    const inGone = (...args: readonly string[]) =>
+      spawnSync('/bin/sh', ['-c', 'mkdir "$1" && cd "$1" && rmdir "$1" && shift && exec "$@"', 'sh', join(work, 'gone'), process.execPath, headlessBundle, ...args], { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: process.env['HOME'] } })
+    expect(JSON.parse(inGone(...read, '--cwd', work, '--storage', store).stdout)).toMatchObject({ isError: false })
+    expect(inGone(...read, '--storage', store)).toMatchObject({ status: 2, stderr: expect.stringMatching(/^The folder that this was started in is gone/) as string })
+  })
+})
+
+/** What counts as the home folder where the environment says this. */
+function homeFolderWith(named: string): string {
+  vi.stubEnv('HOME', named)
+  try {
+    return homeFolder()
+  } finally {
+    vi.unstubAllEnvs()
+  }
+}

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { createHash, randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, lstat, realpath } from 'node:fs/promises'
-import { homedir, tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { homedir, tmpdir, userInfo } from 'node:os'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import type { Carrier, Machine } from '../../capabilities/machine.ts'
 import type { Environment } from './environment.ts'
 
@@ -32,19 +32,38 @@ export async function createNodeMachine(options: NodeMachineOptions = {}): Promi
   const [bash, pwsh, tempFolder] = await Promise.all([
     find([options.bashPath, ...(isWindows ? gitBashes(environment) : ['/bin/bash', ...onPath('bash')])]),
     find([options.pwshPath, ...(isWindows ? [...powerShell7(environment), ...onPath('pwsh.exe'), ...windowsPowerShell(environment)] : onPath('pwsh'))]),
-    realpath(tmpdir()),
+    // A folder that is not there, or may not be looked at, keeps nobody from working.
+    realpath(tmpdir()).catch(() => resolve('/', tmpdir())),
   ])
+  const home = homeFolder()
   return {
     platform: isWindows ? 'win32' : platform === 'darwin' ? 'darwin' : 'linux',
     arch: process.arch,
-    homeFolder: homedir(),
-    userFolder: options.userFolder ?? (environment['BOSUN_HOME'] || join(homedir(), '.bosun')),
+    homeFolder: home,
+    userFolder: options.userFolder ?? (environment['BOSUN_HOME'] || join(home, '.bosun')),
     tempFolder,
     bash,
     pwsh,
     randomId: () => randomBytes(16).toString('hex'),
     sha256: (bytes) => createHash('sha256').update(bytes).digest('hex'),
     createCarrier,
+  }
+}
+
+/**
+ * The person's home folder, absolute.
+ *
+ * Where the environment names none, or one below whatever folder is the current one, the system's own list of people counts: what is
+ * read as the person's must never come out of a project.
+ */
+export function homeFolder(): string {
+  const named = homedir()
+  if (isAbsolute(named)) return named
+  try {
+    return resolve('/', userInfo().homedir)
+  } catch {
+    // Nobody of this number is known to the system, as in some containers.
+    return resolve('/')
   }
 }
 
