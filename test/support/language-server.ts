@@ -15,6 +15,8 @@ import { fileURLToPath } from 'node:url'
  *   fail                ends before the handshake, with words on the standard error
  *   flood               publishes two thousand problems for a file, again and again
  *   garbage             says what is no message before each answer
+ *   huge                begins a message of many GB as its answer, and goes on and on
+ *   endless             answers with what has no end and is no message
  *   nonsense            answers with what is none of the protocol
  */
 const [mode = 'ok', flag = ''] = process.argv.slice(2)
@@ -81,9 +83,21 @@ async function receive({ id, method, params = {} }: Message): Promise<void> {
         process.stderr.write('out of memory\n')
         process.exit(3)
       }
+      if (mode === 'huge') process.stdout.write('Content-Length: 99999999999\r\n\r\n')
+      if (mode === 'huge' || mode === 'endless') return pour()
       if (mode === 'nonsense') return reply(id, { contents: 7, uri: 7, name: 7 })
       return reply(id, answer(method, params, textDocument?.uri ?? ''))
   }
+}
+
+/** As fast as somebody takes it. */
+function pour(): void {
+  const block = 'x'.repeat(1_000_000)
+  const more = (): void => {
+    while (process.stdout.write(block));
+  }
+  process.stdout.on('drain', more)
+  more()
 }
 
 function isMarked(): boolean {

@@ -1,6 +1,7 @@
 import { PassThrough, Writable } from 'node:stream'
 import type { LanguageServerConfig } from '../../../capabilities/language-servers.ts'
-import type { ProcessExit, ProcessRunner } from '../../../capabilities/process.ts'
+import type { ProcessExit, ProcessRunner, RunningProcess } from '../../../capabilities/process.ts'
+import { createMessageGuard } from './message-guard.ts'
 
 /** What a language client speaks over, with the program behind it. */
 export interface ServerStreams {
@@ -26,7 +27,10 @@ const GRACE_MS = 3_000
 export async function startServer(config: LanguageServerConfig, { processes, cwd }: { readonly processes: Pick<ProcessRunner, 'start'>; readonly cwd: string }): Promise<ServerStreams> {
   const reader = new PassThrough()
   let words = ''
-  const process = await processes.start({
+  const guard = createMessageGuard()
+  let tooMuch: string | null = null
+  const started = Promise.withResolvers<RunningProcess>()
+  const process: RunningProcess = await processes.start({
     command: config.command,
     args: config.args,
     cwd,
@@ -34,10 +38,15 @@ export async function startServer(config: LanguageServerConfig, { processes, cwd
     stdin: 'pipe',
     graceMs: GRACE_MS,
     onOutput(stream, chunk) {
-      if (stream === 'stdout') reader.write(chunk)
-      else words = `${words}${Buffer.from(chunk).toString('utf8')}`.slice(-MAX_WORDS)
+      if (tooMuch !== null) return
+      if (stream === 'stdout') {
+        tooMuch = guard(chunk)
+        if (tooMuch === null) reader.write(chunk)
+        else void started.promise.then((running) => running.terminate())
+      } else words = `${words}${Buffer.from(chunk).toString('utf8')}`.slice(-MAX_WORDS)
     },
   })
+  started.resolve(process)
   const writer = new Writable({
     decodeStrings: false,
     write(chunk: string | Uint8Array, _encoding, done) {
@@ -50,7 +59,7 @@ export async function startServer(config: LanguageServerConfig, { processes, cwd
   // A server that is gone takes nothing; its end is what is told.
   writer.on('error', () => undefined)
   void process.exit.then(() => reader.end())
-  return { reader, writer, exit: process.exit, lastWords: () => words.trim(), end: () => process.terminate() }
+  return { reader, writer, exit: process.exit, lastWords: () => tooMuch ?? words.trim(), end: () => process.terminate() }
 }
 
 /** Tell a stream how work ended. */

@@ -166,6 +166,16 @@ describe('a server that', () => {
     for (let question = 0; question < 10 && state()[0]?.[0] === 'running'; question += 1) await ask().catch(() => {})
     expect(state()).toEqual([['restarting', 'It sent 5 messages that are none of the protocol']])
   })
+  it.each([
+    ['begins a message that is larger than the memory', 'huge', /It sent a message of 99999999999 bytes, and at most 67108864 are taken/],
+    ['answers without an end', 'endless', /It sent \d+ bytes that begin no message/],
+  ])('%s is ended before it fills the memory', async (_name, mode, reason) => {
+    const { ask, languages, state } = start([mode])
+    const asked = ask().catch(() => {})
+    await expect.poll(state, { timeout: 50_000 }).toEqual([['restarting', expect.stringMatching(reason)]])
+    await languages.dispose()
+    await asked
+  })
   it('answers with what is none of the protocol is told so', async () => {
     const { ask, languages, path } = start(['nonsense'])
     await fails(ask(), 'LSP_MALFORMED_RESPONSE', /none of the protocol/)
