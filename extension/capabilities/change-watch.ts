@@ -1,6 +1,6 @@
 /** Which files below a folder change, for a caller that looks from time to time. Nothing is watched before somebody asks. */
 export interface ChangeWatch {
-  /** Watch below `folder` from now on. Resolves once every change is noticed; the same folder is watched once. */
+  /** Watch below `folder` from now on. Resolves once every change is noticed. Whoever begins looks for themselves: what one takes is there for the others too. */
   begin(folder: string, options: { readonly isIgnored: IsIgnored; readonly signal: AbortSignal }): Promise<WatchedFolder | WatchRefusal>
   /** Stop watching everything. */
   dispose(): void
@@ -15,6 +15,8 @@ export interface WatchedFolder {
   files(): Iterable<string>
   /** What came, changed or went since the last call, folders left out. `isWhole` false: there was more than is told. */
   take(): Promise<{ readonly changes: readonly WatchedChange[]; readonly isWhole: boolean }>
+  /** Nothing is noticed from then on. */
+  close(): void
 }
 
 export interface WatchedChange {

@@ -87,7 +87,14 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
         await found(ground, command).catch((error: unknown) => logger.warn('What a command changed could not be looked at.', { error: String(error) }))
       }
     },
-    forget: (session) => void grounds.delete(session),
+    forget,
+  }
+
+  function forget(session: Session): void {
+    const ground = grounds.get(session)
+    grounds.delete(session)
+    // One that could not be begun watches nothing.
+    void ground?.then((known) => known?.watched.close()).catch(() => undefined)
   }
 
   /** Null: nothing of it can be seen. A command never fails because of it. */
@@ -108,7 +115,7 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
       }
       return ground
     } catch (error) {
-      grounds.delete(session)
+      forget(session)
       if (!signal.aborted) logger.warn('What a command changes cannot be seen.', { error: String(error) })
       return null
     }
@@ -149,11 +156,16 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
       limited(command, watched.reason)
       return null
     }
-    const head = await asked(repository, (root) => git.head(root, signal), command)
-    const ground: Ground = { folder, watched, repository, head, headTurn: turn, kept: new Map(), stale: new Set(), unkept: new Set(), isBehind: false }
-    await watched.take()
-    await keep(ground, session, await atStake(ground, command), { isAnew: true })
-    return ground
+    try {
+      const head = await asked(repository, (root) => git.head(root, signal), command)
+      const ground: Ground = { folder, watched, repository, head, headTurn: turn, kept: new Map(), stale: new Set(), unkept: new Set(), isBehind: false }
+      await watched.take()
+      await keep(ground, session, await atStake(ground, command), { isAnew: true })
+      return ground
+    } catch (error) {
+      watched.close()
+      throw error
+    }
   }
 
   /** Files that no commit holds as they are. */

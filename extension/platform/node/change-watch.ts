@@ -23,24 +23,15 @@ const skipped = new Set(['.git', 'node_modules'])
  * Linux watches one folder at a time, so each has its own watch; the other systems watch a whole tree by one.
  */
 export function createChangeWatch({ search, isRecursive = process.platform !== 'linux' }: { readonly search: Pick<Search, 'list'>; readonly isRecursive?: boolean }): ChangeWatch {
-  const folders = new Map<string, Promise<Watched | WatchRefusal>>()
+  const open = new Set<Watched>()
   return {
     async begin(folder, { isIgnored, signal }) {
-      const known = folders.get(folder)
-      if (known !== undefined) return await known
-      const begun = Watched.begin(folder, { search, isRecursive, isIgnored, signal })
-      folders.set(folder, begun)
-      begun.catch(() => folders.delete(folder))
-      return await begun
+      const watched = await Watched.begin(folder, { search, isRecursive, isIgnored, signal, closed: (one) => void open.delete(one) })
+      if (watched.kind === 'watched') open.add(watched)
+      return watched
     },
     dispose() {
-      for (const begun of folders.values()) {
-        void begun.then(
-          (watched) => watched.kind === 'watched' && watched.close(),
-          () => undefined,
-        )
-      }
-      folders.clear()
+      for (const watched of [...open]) watched.close()
     },
   }
 }
@@ -52,10 +43,11 @@ class Watched implements WatchedFolder {
   readonly #folders: Set<string>
   readonly #isRecursive: boolean
   readonly #isIgnored: IsIgnored
+  readonly #closed: (watched: Watched) => void
   #changed = new Set<string>()
   #isOverflown = false
 
-  static async begin(folder: string, { search, isRecursive, isIgnored, signal }: { readonly search: Pick<Search, 'list'>; readonly isRecursive: boolean; readonly isIgnored: IsIgnored; readonly signal: AbortSignal }): Promise<Watched | WatchRefusal> {
+  static async begin(folder: string, { search, isRecursive, isIgnored, signal, closed }: { readonly search: Pick<Search, 'list'>; readonly isRecursive: boolean; readonly isIgnored: IsIgnored; readonly signal: AbortSignal; readonly closed: (watched: Watched) => void }): Promise<Watched | WatchRefusal> {
     const files = new Set<string>()
     const enough = new AbortController()
     try {
@@ -76,7 +68,7 @@ class Watched implements WatchedFolder {
     const places = new Set([folder])
     for (const file of files) for (let at = dirname(file); at.length > folder.length && !places.has(at); at = dirname(at)) places.add(at)
     if (places.size > MAX_WATCHED_FOLDERS) return { kind: 'refused', reason: 'too-many-folders', detail: `${folder} holds more than ${MAX_WATCHED_FOLDERS} folders.` }
-    const watched = new Watched(files, places, { isRecursive, isIgnored })
+    const watched = new Watched(files, places, { isRecursive, isIgnored, closed })
     try {
       watched.#watch(folder)
       let made = 0
@@ -92,7 +84,8 @@ class Watched implements WatchedFolder {
     return watched
   }
 
-  private constructor(files: Set<string>, folders: Set<string>, { isRecursive, isIgnored }: { readonly isRecursive: boolean; readonly isIgnored: IsIgnored }) {
+  private constructor(files: Set<string>, folders: Set<string>, { isRecursive, isIgnored, closed }: { readonly isRecursive: boolean; readonly isIgnored: IsIgnored; readonly closed: (watched: Watched) => void }) {
+    this.#closed = closed
     this.#files = files
     this.#folders = folders
     this.#isRecursive = isRecursive
@@ -120,6 +113,7 @@ class Watched implements WatchedFolder {
   close(): void {
     for (const watcher of this.#watchers.values()) watcher.close()
     this.#watchers.clear()
+    this.#closed(this)
   }
 
   /** Tell files that are known or of interest; what is new as a folder is watched too. */

@@ -126,7 +126,7 @@ it('a watch that lost count is told to the person, and what it lost is not taken
           const taken = await watched.take()
           return takes === 2 ? { changes: [], isWhole: false } : taken
         }
-        return { kind: 'watched', files: () => watched.files(), take }
+        return { kind: 'watched', files: () => watched.files(), take, close: () => watched.close() }
       },
       dispose: () => world.changeWatch!.dispose(),
     },

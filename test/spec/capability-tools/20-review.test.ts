@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { SessionEvent } from '../../../extension/core/log/event.ts'
 import { NodeBlobStore } from '../../../extension/platform/node/blob-store.ts'
 import { NodeFileSystem } from '../../../extension/platform/node/file-system.ts'
+import { callTools, sayText } from '../../support/scripted-adapter.ts'
 import { reviewRig, type CallSpec, type ReviewRig } from '../../support/review-rig.ts'
 
 /* Chapter 20.5: review and rollback, through the application as it is shipped. */
@@ -398,6 +399,23 @@ describe('what shell commands change', () => {
     await r.turn(r.bash('sed -i s/nine/NINE/ a'))
     await r.undo({ kind: 'all' })
     expect(await r.text('a')).toBe(ten.replace('six', 'six, mine'))
+  })
+
+  it('what the person changes between two commands is theirs, also where another session ran one meanwhile', async () => {
+    const r = await start({ a: ten, b: ten })
+    const other = await r.ctx.agents.create({ cwd: r.whole.folder })
+    r.ctx.permissions.select(other.id, 'danger-full-access')
+    const inOther = async (command: string) => {
+      r.adapter.play(callTools({ id: `o-${command}`, name: 'bash', args: { command, description: 'Run it' } }), sayText('Done.'))
+      other.followup({ id: command, role: 'user', content: [{ type: 'text', text: 'go' }], source: { kind: 'user' } })
+      await other.whenIdle()
+    }
+    await r.turn(r.bash('sed -i s/one/ONE/ a'))
+    await r.put('b', ten.replace('five', 'five, mine'))
+    await inOther('sed -i s/ten/TEN/ a')
+    await r.turn(r.bash('sed -i s/two/TWO/ b'))
+    await r.undo({ kind: 'all' })
+    expect([await r.text('a'), await r.text('b')]).toEqual([ten.replace('ten', 'TEN'), ten.replace('five', 'five, mine')])
   })
 
   it('a command that only reads looks at nothing', async () => {

@@ -32,6 +32,13 @@ async function watched(isRecursive: boolean, files: readonly string[], isIgnored
   return {
     at: (path: string) => join(folder, path),
     put,
+    /** Somebody else looks at the same folder. */
+    another: async () => {
+      const other = await watch.begin(folder, { isIgnored: async () => new Set<string>(), signal })
+      if (other.kind === 'refused') throw new Error(other.detail)
+      await other.take()
+      return other
+    },
     /** Until something is told: the system tells in its own time. */
     async take(count: number) {
       const found = new Map<string, boolean>()
@@ -49,6 +56,18 @@ describe.each([['folder by folder', false], ['as a whole tree', true]])('watchin
     await rm(w.at('b'))
     await rename(w.at('sub/c'), w.at('sub/d'))
     expect(await w.take(5)).toEqual({ a: true, b: true, 'sub/c': true, 'sub/d': false, 'sub/new': false })
+  })
+
+  it('tells everybody who looks, whoever looks first', async () => {
+    const w = await watched(isRecursive, ['a'])
+    const other = await w.another()
+    await w.put('a')
+    await w.put('new')
+    expect(await w.take(2)).toEqual({ a: true, new: false })
+    expect((await other.take()).changes.toSorted((one, two) => (one.path < two.path ? -1 : 1))).toEqual([{ path: w.at('a'), wasThere: true }, { path: w.at('new'), wasThere: false }])
+    other.close()
+    await w.put('a')
+    expect([await w.take(1), (await other.take()).changes]).toEqual([{ a: true }, []])
   })
 
   it('looks into folders that come, and tells what a folder that goes took along', async () => {
