@@ -15,7 +15,7 @@ import { presentCall, presentResult } from './lsp.card.ts'
 import { lspValueSchema, type LspValue } from './lsp-value.ts'
 import { changingOperations, checkArguments, isLineGiven, operations, placelessOperations, TIMEOUT_MS, withPlace, type LspCall } from './lsp-call.ts'
 import { createPatientService } from './patient-service.ts'
-import { pathOfUri } from './shown-uri.ts'
+import { pathOfUri, uriOfPath } from './shown-uri.ts'
 
 export const MAX_SOURCE_BYTES = 4_000_000
 /** Files whose lines are shown beside the places. */
@@ -128,12 +128,12 @@ export function createLsp(needs: LanguageNeeds): { readonly tool: ToolDefinition
     switch (answer.kind) {
       case 'locations': {
         const locations = answer.locations.slice(0, MAX_LOCATIONS)
-        return { kind: 'locations', locations: await withTexts(locations, exec), total: answer.locations.length, resolvedWorkspaceUri: root, ...more }
+        return { kind: 'locations', locations: await withTexts(locations, exec), total: answer.locations.length, resolvedWorkspaceUri: uriOfPath(root), ...more }
       }
       case 'hover':
         return { kind: 'hover', hover: answer.contents === null ? null : { contents: answer.contents, ...(answer.range && { range: answer.range }) }, ...more }
       case 'symbols':
-        return { kind: 'symbols', symbols: answer.symbols.slice(0, MAX_LOCATIONS), total: answer.symbols.length, resolvedWorkspaceUri: root, ...more }
+        return { kind: 'symbols', symbols: answer.symbols.slice(0, MAX_LOCATIONS), total: answer.symbols.length, resolvedWorkspaceUri: uriOfPath(root), ...more }
       case 'problems':
         return { kind: 'problems', problems: answer.problems.slice(0, MAX_LOCATIONS), total: answer.problems.length, ...more }
     }

@@ -64,7 +64,7 @@ describe('a question', () => {
     const result = await lsp()
     expect(asked).toEqual([{ operation: 'goToDefinition', path: join(folder, 'a.ts'), position: { line: 0, character: 6 } }])
     expect(textOf(result)).toBe('a.ts:1:7  const one = 1\n/elsewhere/b.ts:1:7\nuntitled:New:1:7')
-    expect(outcomeOf(result)).toMatchObject({ kind: 'locations', total: 3, resolvedWorkspaceUri: folder })
+    expect(outcomeOf(result)).toMatchObject({ kind: 'locations', total: 3, resolvedWorkspaceUri: pathToFileURL(folder).href })
   })
   it('may name a symbol of the line in the place of a column', async () => {
     const { lsp, asked } = await start(symbols)
