@@ -35,6 +35,32 @@ describe('the language services of the editor', () => {
     const answer = await ask({ operation: 'hover', ...(await nameIn(main, 'highestTide')) })
     ok(answer.kind === 'hover' && answer.contents?.includes('highestTide'))
   })
+  it('join what several say of a name, without links that would run a command', async () => {
+    const hover = (value: string) => vscode.languages.registerHoverProvider({ scheme: 'file', pattern: '**/main.ts' }, { provideHover: () => new vscode.Hover(new vscode.MarkdownString(value)) })
+    const given = vscode.Disposable.from(hover('one [runs it](command:bosun.openChat "Now")'), hover('two [reads it](https://a.test/)'))
+    try {
+      const answer = await ask({ operation: 'hover', ...(await nameIn(main, 'highestTide')) }, (found) => found.kind === 'hover' && found.contents?.includes('highestTide') === true)
+      ok(answer.kind === 'hover' && answer.contents !== null)
+      deepEqual([answer.contents.includes('one runs it'), answer.contents.includes('two [reads it](https://a.test/)'), answer.contents.includes('command:')], [true, true, false])
+    } finally {
+      given.dispose()
+    }
+  })
+  it('know what was typed and not saved', async () => {
+    const document = await vscode.workspace.openTextDocument(tides)
+    const edit = new vscode.WorkspaceEdit()
+    edit.insert(tides, new vscode.Position(0, 0), 'export const typedJustNow = 1\n')
+    await vscode.workspace.applyEdit(edit)
+    try {
+      const answer = await ask({ operation: 'documentSymbols', path: tides.fsPath }, (found) => found.kind === 'symbols' && found.symbols.some(({ name }) => name === 'typedJustNow'))
+      deepEqual([document.isDirty, answer.kind === 'symbols' && answer.symbols.some(({ name }) => name === 'typedJustNow')], [true, true])
+    } finally {
+      const back = new vscode.WorkspaceEdit()
+      back.delete(tides, new vscode.Range(0, 0, 1, 0))
+      await vscode.workspace.applyEdit(back)
+      await document.save()
+    }
+  })
   it('list the symbols of a file and find one in the workspace', async () => {
     const inFile = await ask({ operation: 'documentSymbols', path: tides.fsPath })
     ok(inFile.kind === 'symbols' && inFile.symbols.some(({ name, kind }) => name === 'highestTide' && kind === 'function'))

@@ -218,6 +218,18 @@ it('is not offered where there is no editor', async () => {
   expect(application.ctx.tools.get('lsp')).toBeUndefined()
 })
 
+it('stands in the prompt at place 112, between what stands at 111 and 113', async () => {
+  const { ctx, agent, folder } = await start(symbols)
+  for (const order of [111, 113]) ctx.systemPrompt.section({ name: `at-${order}`, order, text: 'x' })
+  let names: readonly string[] = []
+  ctx.on('system-prompt/assemble', (assembly, _context, next) => {
+    names = assembly.sections.map(({ name }) => name)
+    return next()
+  })
+  await ctx.systemPrompt.assemble({ agent, scope: agent.scope, provider: 'p', model: 'm', cwd: folder, step: 1 })
+  expect(names.filter((name) => name === 'lsp' || name.startsWith('at-'))).toEqual(['at-111', 'lsp', 'at-113'])
+})
+
 describe('its cards', () => {
   it('are what is asked, then places by file', async () => {
     const { ctx, agent } = await start(symbols)
