@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { compose } from '../../extension/compose.ts'
 import type {} from '../../extension/core/loop/points.ts'
+import type {} from '../../extension/core/tools/confinement.ts'
 import type {} from '../../extension/core/tools/service.ts'
 import { createHeadlessWorld } from '../../extension/headless-world.ts'
-import { createNodeSandbox } from '../../extension/platform/node/sandbox/find-sandbox.ts'
 import type { Figure } from './table.ts'
 import { median } from './agent-runs.ts'
 
@@ -20,8 +20,8 @@ export async function toolFigures(tree: string, rg: string): Promise<readonly Fi
   const plain = await openApplication(tree, join(storage, 'plain'), 'off')
   const confined = await openApplication(tree, join(storage, 'confined'), 'auto')
   const { call } = plain
-  const { runner } = await createNodeSandbox({ processes: plain.world.processes }).find()
-  const wrapped = await runner?.wrap({ command: 'bash', args: ['-c', 'true'], cwd: tree }, { writable: [tree], searched: [], secretNames: [], isSecret: () => false })
+  const held = await confined.ctx.confinement.confine({ agent: confined.agent, token: { id: 'bench' } }, { command: 'bash', args: ['-c', 'true'], cwd: tree })
+  const wrapped = held.sandbox === null ? undefined : held.program
   try {
     const pairs: readonly (Omit<Figure, 'value' | 'floor'> & { readonly count: number; readonly ours: () => Promise<unknown>; readonly bare: () => Promise<unknown>; readonly allowance?: (bareMs: number) => number })[] = [
       {
@@ -77,7 +77,8 @@ async function openApplication(cwd: string, storage: string, use: 'auto' | 'off'
   const { ctx, dispose } = compose(world)
   const agent = await ctx.agents.create({ cwd })
   return {
-    world,
+    agent,
+    ctx,
     async call(name: string, args: object): Promise<void> {
       const result = await ctx.tools.execute({ callId: 'bench', name, arguments: args, agent, signal: AbortSignal.timeout(120_000) })
       if (result.isError) throw new Error(`${name}: ${result.error.message}`)
