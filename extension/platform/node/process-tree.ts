@@ -59,17 +59,23 @@ export async function livingMembers(leader: number): Promise<readonly { readonly
   const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   const stats = await Promise.all(names.map((name) => readFile(`/proc/${name}/stat`, 'latin1').catch(() => '')))
   return stats.flatMap((stat, index) => {
-    const { state, group, session } = statFacts(stat)
+    const { state, group, session, isExiting } = statFacts(stat)
     const isMember = group === leader || session === leader
-    return isMember && state !== 'Z' && state !== 'X' ? [{ pid: Number(names[index]), group }] : []
+    return isMember && !isExiting && state !== 'Z' && state !== 'X' ? [{ pid: Number(names[index]), group }] : []
   })
 }
 
+/**
+ * It has let go of its files and runs no more code of its own; what is left may take milliseconds, as when a sandbox's mounts go with it.
+ * Source: Linux `include/linux/sched.h`, `PF_EXITING`.
+ */
+const EXITING_FLAG = 0x4
+
 /** What the system says of a process. Source: proc(5), `/proc/pid/stat`. */
-export function statFacts(stat: string): { readonly state: string; readonly group: number; readonly session: number } {
+export function statFacts(stat: string): { readonly state: string; readonly group: number; readonly session: number; readonly isExiting: boolean } {
   // The program's name stands in parentheses and may hold any character.
-  const [state = '', , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return { state, group: Number(group), session: Number(session) }
+  const [state = '', , group, session, , , flags] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return { state, group: Number(group), session: Number(session), isExiting: (Number(flags) & EXITING_FLAG) !== 0 }
 }
 
 /** Asks ever less often whether something is over, for at most `ms`. True as soon as it is. */

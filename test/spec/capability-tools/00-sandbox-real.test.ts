@@ -122,6 +122,9 @@ describe.skipIf(verdict.runner === null)(`the sandbox of this machine${verdict.r
     await running.exit
     expect(text.stdout).toContain('tidy')
   })
+  it('a command that leaves nothing running is never said to have left something', async () => {
+    for (let round = 0; round < 60; round += 1) expect([round, (await run('echo a | cat')).exit.hasSurvivors]).toEqual([round, false])
+  })
   it('a server that is left running is known as a survivor, and a daemon ends with its host', async () => {
     const own = createDirectRunner()
     const seconds = ownSeconds()
