@@ -20,16 +20,16 @@ export interface GitNeeds {
 
 /** Errors of each: `GitError`; the signal’s reason once it fired. Without git there is no repository. */
 export interface GitFacts {
-  /** Top folder of the repository that holds `folder`, or null. */
-  rootOf(folder: string, signal: AbortSignal): Promise<string | null>
+  /** Whether the folder lies in a repository. It may be reached by a link: all paths below are as it is spelled, and below it. */
+  isIn(folder: string, signal: AbortSignal): Promise<boolean>
   /** The commit that is checked out; null before the first. */
-  head(root: string, signal: AbortSignal): Promise<string | null>
+  head(folder: string, signal: AbortSignal): Promise<string | null>
   /** Files below `folder` whose content no commit holds: changed, staged, and unknown to git but not ignored. Absolute. */
-  uncommitted(root: string, folder: string, signal: AbortSignal): Promise<readonly string[]>
+  uncommitted(folder: string, signal: AbortSignal): Promise<readonly string[]>
   /** Contents in a commit, with the line ends that git gives files when it checks them out. Absent where it does not hold the path. */
-  contents(root: string, commit: string, paths: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>
+  contents(folder: string, commit: string, paths: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array>>
   /** Which of the paths git ignores. */
-  ignored(root: string, paths: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>
+  ignored(folder: string, paths: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>>
 }
 
 /** What git knows, asked without ever changing a thing: no lock, no index, no program that a repository names. */
@@ -38,11 +38,11 @@ export function createGitFacts(needs: GitNeeds): GitFacts {
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
   /** Source: gitattributes, "End-of-line conversion"; git-config, `core.autocrlf` and `core.eol`. Filters of a repository are programs, and are not run. */
-  async function checkedOutWithCr(root: string, paths: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>> {
-    const relative = paths.map((path) => path.slice(root.length + 1))
+  async function checkedOutWithCr(folder: string, paths: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const relative = paths.map((path) => fromFolder(folder, path))
     const [config, attributes] = await Promise.all([
-      git(root, ['config', '-z', '--get-regexp', '^core\\.(autocrlf|eol)$'], signal),
-      git(root, ['check-attr', '-z', '--stdin', 'text', 'eol'], signal, relative.map((path) => `${path}\0`).join('')),
+      git(folder, ['config', '-z', '--get-regexp', '^core\\.(autocrlf|eol)$'], signal),
+      git(folder, ['check-attr', '-z', '--stdin', 'text', 'eol'], signal, relative.map((path) => `${path}\0`).join('')),
     ])
     // A value stands in a line of its own; the last of several holds.
     const settings = text(config.bytes).toLowerCase().split('\0')
@@ -62,40 +62,51 @@ export function createGitFacts(needs: GitNeeds): GitFacts {
   }
 
   return {
-    async rootOf(folder, signal) {
+    async isIn(folder, signal) {
       const said = await git(folder, ['rev-parse', '--show-toplevel'], signal)
-      if (said.exitCode !== 0) return null
-      const root = text(said.bytes).trim()
-      if (!isAbsolute.test(root)) throw unusable('rev-parse --show-toplevel')
-      return root
+      if (said.exitCode !== 0) return false
+      if (!isAbsolute.test(text(said.bytes))) throw unusable('rev-parse --show-toplevel')
+      return true
     },
-    async head(root, signal) {
-      const said = await git(root, ['rev-parse', '--verify', '--quiet', 'HEAD'], signal)
+    async head(folder, signal) {
+      const said = await git(folder, ['rev-parse', '--verify', '--quiet', 'HEAD'], signal)
       if (said.exitCode !== 0) return null
       const commit = text(said.bytes).trim()
       if (!/^[0-9a-f]{40,64}$/.test(commit)) throw unusable('rev-parse HEAD')
       return commit
     },
-    async uncommitted(root, folder, signal) {
-      const said = await git(root, ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', '--', folder], signal)
-      if (said.exitCode !== 0) throw unusable('status')
+    async uncommitted(folder, signal) {
+      // Paths come from the top of the repository, whatever folder asks.
+      const [top, said] = await Promise.all([
+        git(folder, ['rev-parse', '--show-prefix'], signal),
+        git(folder, ['status', '--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', '--', '.'], signal),
+      ])
+      if (said.exitCode !== 0 || top.exitCode !== 0) throw unusable('status')
+      const prefix = text(top.bytes).replace(/\r?\n$/, '')
       const lines = text(said.bytes).split('\0').filter((line) => line !== '')
       if (!lines.every((line) => statusLine.test(line))) throw unusable('status')
-      return lines.map((line) => `${root}/${line.slice(3)}`)
+      return lines.map((line) => line.slice(3)).filter((path) => path.startsWith(prefix)).map((path) => belowFolder(folder, path.slice(prefix.length)))
     },
-    async contents(root, commit, paths, signal) {
-      const relative = paths.filter((path) => path.startsWith(`${root}/`) && !path.includes('\n'))
-      const said = await git(root, ['cat-file', '--batch'], signal, relative.map((path) => `${commit}:${path.slice(root.length + 1)}\n`).join(''))
+    async contents(folder, commit, paths, signal) {
+      const relative = paths.filter((path) => isBelow(folder, path) && !path.includes('\n'))
+      const said = await git(folder, ['cat-file', '--batch'], signal, relative.map((path) => `${commit}:./${fromFolder(folder, path)}\n`).join(''))
       const found: ReadonlyMap<string, Uint8Array> = said.exitCode === 0 ? batchContents(said.bytes, relative) : new Map()
-      const withCr = found.size === 0 ? new Set() : await checkedOutWithCr(root, [...found.keys()], signal)
+      const withCr = found.size === 0 ? new Set() : await checkedOutWithCr(folder, [...found.keys()], signal)
       return new Map([...found].map(([path, bytes]) => [path, withCr.has(path) ? withLineEnds(bytes) : bytes]))
     },
-    async ignored(root, paths, signal) {
-      const said = await git(root, ['check-ignore', '-z', '--stdin'], signal, paths.map((path) => `${path}\0`).join(''))
-      return new Set(text(said.bytes).split('\0').filter((path) => path !== ''))
+    async ignored(folder, paths, signal) {
+      const said = await git(folder, ['check-ignore', '-z', '--stdin'], signal, paths.map((path) => `./${fromFolder(folder, path)}\0`).join(''))
+      return new Set(text(said.bytes).split('\0').filter((path) => path !== '').map((path) => belowFolder(folder, path.replace(/^\.\//, ''))))
     },
   }
 }
+
+/** Git spells paths with `/` everywhere. */
+const separatorOf = (folder: string) => (/^[A-Za-z]:\\|^\\\\/.test(folder) ? '\\' : '/')
+const withEnd = (folder: string) => (folder.endsWith(separatorOf(folder)) ? folder : folder + separatorOf(folder))
+const isBelow = (folder: string, path: string) => path.startsWith(withEnd(folder))
+const fromFolder = (folder: string, path: string) => path.slice(withEnd(folder).length).replaceAll(separatorOf(folder), '/')
+const belowFolder = (folder: string, path: string) => withEnd(folder) + path.replaceAll('/', separatorOf(folder))
 
 /** What has such line ends already, or is no text, is left as it is. */
 function withLineEnds(bytes: Uint8Array): Uint8Array {

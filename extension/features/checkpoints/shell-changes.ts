@@ -146,7 +146,7 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
     const folder = session.header.cwd
     if (folder === undefined || /^[a-z][\w+.-]+:\/\//i.test(folder)) return null
     const repository: Repository = { root: folder }
-    repository.root = await asked(repository, (at) => git.rootOf(at, signal), command)
+    if ((await asked(repository, (at) => git.isIn(at, signal), command)) !== true) repository.root = null
     // Asked long after this command, and also when it was stopped.
     const { signal: always } = new AbortController()
     const isIgnored = async (paths: readonly string[]) => (await asked(repository, (root) => git.ignored(root, paths, always), null)) ?? new Set<string>()
@@ -169,8 +169,8 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
   }
 
   /** Files that no commit holds as they are. */
-  async function atStake({ repository, folder, watched }: Ground, command: Command): Promise<readonly string[]> {
-    return (await asked(repository, (root) => git.uncommitted(root, folder, command.signal), command)) ?? [...watched.files()]
+  async function atStake({ repository, watched }: Ground, command: Command): Promise<readonly string[]> {
+    return (await asked(repository, (root) => git.uncommitted(root, command.signal), command)) ?? [...watched.files()]
   }
 
   /** What others changed since the last command is theirs: keep it as it is now. */

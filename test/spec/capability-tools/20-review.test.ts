@@ -418,6 +418,31 @@ describe('what shell commands change', () => {
     expect([await r.text('a'), await r.text('b')]).toEqual([ten.replace('ten', 'TEN'), ten.replace('five', 'five, mine')])
   })
 
+  it.each([
+    ['a folder that is reached by a link', ''],
+    ['a folder in the repository', 'sub'],
+    ['a folder in the repository that is reached by a link', 'sub'],
+  ])('in %s', async (name, below) => {
+    const r = await start()
+    await mkdir(r.at('sub'))
+    for (const path of ['a', 'b']) await r.put(join(below, path), ten)
+    await git(r, 'init -q', 'add .', 'commit -qm first')
+    await r.put(join(below, 'b'), ten.replace('five', 'five, not committed'))
+    await r.put(join(below, 'c'), 'unknown to git\n')
+    await r.put('.gitignore', 'x.log\n')
+    const cwd = name.endsWith('link') ? `${r.whole.folder}-link` : r.at(below)
+    if (name.endsWith('link')) await symlink(r.at(below), cwd)
+    const agent = await r.ctx.agents.create({ cwd })
+    r.ctx.permissions.select(agent.id, 'danger-full-access')
+    r.adapter.play(callTools({ id: 'l1', name: 'bash', args: { command: 'sed -i s/two/TWO/ a b && echo new > c && echo new > d && echo new > x.log', description: 'Run it' } }), sayText('Done.'))
+    agent.followup({ id: 'l', role: 'user', content: [{ type: 'text', text: 'go' }], source: { kind: 'user' } })
+    await agent.whenIdle()
+    await r.ctx.reviews.plan(agent.session, { kind: 'all' })
+    expect(r.ctx.reviews.of(agent.session).files.map(({ path }) => path.slice(cwd.length + 1)).toSorted()).toEqual(['a', 'b', 'c', 'd'])
+    expect(await r.ctx.reviews.undo(agent.session, { kind: 'all' })).toMatchObject({ problems: [] })
+    expect(await Promise.all(['a', 'b', 'c', 'd'].map((path) => r.text(join(below, path))))).toEqual([ten, ten.replace('five', 'five, not committed'), 'unknown to git\n', null])
+  })
+
   it('a command that only reads looks at nothing', async () => {
     const r = await repository()
     await r.turn(r.bash('cat a && git status --short'))
