@@ -3,10 +3,15 @@ import { wireApis, type WireApi } from './core/model/provider-config.ts'
 
 export type PermissionAnswer = 'allow' | 'deny'
 
+const sandboxUses = ['auto', 'off', 'require'] as const
+export type SandboxUse = (typeof sandboxUses)[number]
+
 interface Common {
   readonly cwd: string
   readonly preset: string | undefined
   readonly permissions: PermissionAnswer | undefined
+  /** What confines the commands of this run; absent: what the settings say. */
+  readonly sandbox: SandboxUse | undefined
   readonly storage: string | undefined
 }
 export interface RunCommand extends Common {
@@ -54,12 +59,12 @@ export class UsageError extends Error {}
 
 export const USAGE = `Usage:
   headless run --cwd DIR (--base-url URL [--api A] | --api A | --provider ID) --model M [--api-key-env VAR] [--preset P]
-               [--permissions allow|deny] [--storage DIR] [--resume ID] [--max-steps N]
+               [--permissions allow|deny] [--sandbox auto|off|require] [--storage DIR] [--resume ID] [--max-steps N]
                (--prompt TEXT | --prompt-file FILE)
                A is openai-compatible (when left out), anthropic, openai-responses or google;
                without --base-url the last three are asked at their makers'.
-  headless tool NAME JSON --cwd DIR [--preset P] [--permissions allow|deny] [--storage DIR]
-  headless tools JSON --cwd DIR [--preset P] [--permissions allow|deny] [--storage DIR]
+  headless tool NAME JSON --cwd DIR [--preset P] [--permissions allow|deny] [--sandbox auto|off|require] [--storage DIR]
+  headless tools JSON --cwd DIR [--preset P] [--permissions allow|deny] [--sandbox auto|off|require] [--storage DIR]
   headless catalogue
   headless replay LOG
   headless export ID --out FILE [--storage DIR] [--form zip|markdown] [--secrets keep|mask]
@@ -104,7 +109,7 @@ export function parseHeadlessArguments(argv: readonly string[], workingFolder: s
   }
 }
 
-const COMMON = { cwd: 'string', preset: 'string', permissions: 'string', storage: 'string' } as const
+const COMMON = { cwd: 'string', preset: 'string', permissions: 'string', sandbox: 'string', storage: 'string' } as const
 const RUN = {
   ...COMMON,
   'base-url': 'string',
@@ -191,10 +196,12 @@ function callsOf(text: string): ToolCommand['calls'] {
 
 function commonOf(values: { readonly [Name in keyof typeof COMMON]?: string }, workingFolder: string): Common {
   const { cwd = workingFolder, preset, permissions, storage } = values
+  const sandbox = sandboxUses.find((use) => use === values.sandbox)
+  if (values.sandbox !== undefined && sandbox === undefined) throw new UsageError(`--sandbox is ${sandboxUses.join(', ')}, not ${JSON.stringify(values.sandbox)}.`)
   if (permissions !== undefined && permissions !== 'allow' && permissions !== 'deny') {
     throw new UsageError(`--permissions is allow or deny, not ${JSON.stringify(permissions)}.`)
   }
-  return { cwd, preset, permissions, storage }
+  return { cwd, preset, permissions, sandbox, storage }
 }
 
 type Values<Flags> = { readonly [Name in keyof Flags]?: string }

@@ -6,7 +6,7 @@ import type { SettingsSource } from './capabilities/settings-source.ts'
 import type { Capabilities } from './compose.ts'
 import { earlyValue } from './core/settings/early-value.ts'
 import { settings as specs } from './core/settings/specs.ts'
-import { UsageError } from './headless-arguments.ts'
+import { UsageError, type SandboxUse } from './headless-arguments.ts'
 import { createPolicyAttention } from './platform/node/attention.ts'
 import { createBashSyntax } from './platform/node/bash-syntax.ts'
 import { NodeBlobStore } from './platform/node/blob-store.ts'
@@ -38,6 +38,8 @@ import { createXtermScreen } from './platform/node/xterm-screen.ts'
 
 export interface HeadlessWorldOptions {
   readonly cwd: string
+  /** Absent: what the person's settings say, else `off`: who starts a program decides what confines it. */
+  readonly sandbox?: SandboxUse | undefined
   /** Home of settings, secrets and sessions. Absent: `BOSUN_HOME`, else `.bosun` in the person's home folder. */
   readonly storage: string | undefined
   /** For this run only. */
@@ -63,7 +65,7 @@ export interface HeadlessWorld extends Capabilities {
  *
  * Errors: `UsageError` when `cwd` is no folder or the storage cannot be made.
  */
-export async function createHeadlessWorld({ cwd, storage, settings, providers, isOnlyRead = false, hasEveryTool = false }: HeadlessWorldOptions): Promise<HeadlessWorld> {
+export async function createHeadlessWorld({ cwd, storage, settings, sandbox, providers, isOnlyRead = false, hasEveryTool = false }: HeadlessWorldOptions): Promise<HeadlessWorld> {
   const folder = await workFolder(cwd)
   const home = isOnlyRead ? homePath(storage) : await homeFolder(storage)
   const logger = createLineLogger({ level: logLevel(process.env['BOSUN_LOG']) })
@@ -79,7 +81,8 @@ export async function createHeadlessWorld({ cwd, storage, settings, providers, i
     createFileSettings({
       userFile: join(home, 'settings.json'),
       workspaceFile: join(folder, '.bosun', 'settings.json'),
-      overrides: settings,
+      overrides: { ...settings, ...(sandbox && { 'sandbox.use': sandbox }) },
+      fallbacks: { 'sandbox.use': 'off' },
       ...(providers && { additions: { providers } }),
       logger,
     }),

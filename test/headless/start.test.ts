@@ -81,3 +81,21 @@ function homeFolderWith(named: string): string {
     vi.unstubAllEnvs()
   }
 }
+
+describe('commands', () => {
+  const tool = async (...more: readonly string[]) => {
+    const { paths, root, remove } = createFolders('work', 'store')
+    const [work = root, store = root] = paths
+    mkdirSync(work)
+    const { lines } = await runHeadless(['tool', 'bash', JSON.stringify({ command: 'echo hello', description: 'Greet' }), '--cwd', work, '--storage', store, '--permissions', 'allow', ...more])
+    remove()
+    return lines[0] as { readonly value?: { readonly stdout?: string; readonly sandbox?: unknown }; readonly error?: { readonly info: { readonly code: string } } }
+  }
+  it('are confined only when the one who starts the program says so', async () => {
+    expect(await tool()).toMatchObject({ isError: false, value: expect.not.objectContaining({ sandbox: expect.anything() as unknown }) as unknown })
+    const { value, error } = await tool('--sandbox', 'require')
+    // Where no sandbox runs, nothing does.
+    if (error) expect(error.info.code).toBe('SANDBOX_UNAVAILABLE')
+    else expect(value?.sandbox).toMatchObject({ mode: 'workspace-write', denied: false })
+  })
+})

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseHeadlessArguments } from '../../extension/headless-arguments.ts'
 
 const parse = (...argv: string[]) => parseHeadlessArguments(argv, '/here')
-const common = { cwd: '/here', preset: undefined, permissions: undefined, storage: undefined }
+const common = { cwd: '/here', preset: undefined, permissions: undefined, sandbox: undefined, storage: undefined }
 
 describe('command lines', () => {
   it('run', () =>
@@ -18,6 +18,7 @@ describe('command lines', () => {
     expect(parse('run', '--api', 'anthropic', '--model', 'm', '--prompt', 'hi')).toMatchObject({ api: 'anthropic', baseUrl: undefined })
     expect(parse('run', '--api', 'google', '--base-url', 'http://x', '--model', 'm', '--prompt', 'hi')).toMatchObject({ api: 'google', baseUrl: 'http://x' })
   })
+  it('tool in a sandbox', () => expect(parse('tool', 'bash', '{}', '--sandbox', 'require')).toMatchObject({ sandbox: 'require' }))
   it('tool keeps bad JSON for the pipeline to refuse', () =>
     expect(parse('tool', 'read', '{bad')).toEqual({ command: 'tool', ...common, calls: [{ name: 'read', arguments: '{bad' }] }))
   it('tool without arguments means none', () => expect(parse('tool', 'job_list')).toMatchObject({ calls: [{ name: 'job_list', arguments: '{}' }] }))
@@ -37,6 +38,7 @@ describe('command lines', () => {
 
 describe('bad command lines say what to do', () => {
   const refuse = (argv: string[], message: string) => expect(() => parse(...argv)).toThrow(message)
+  it('unknown sandbox', () => refuse(['tool', 'bash', '{}', '--sandbox', 'on'], '--sandbox is auto, off, require, not "on"'))
   it('unknown command', () => refuse(['fly'], 'Use run, tool, tools, catalogue, replay, export or import'))
   it('unknown flag', () => refuse(['run', '--fly'], '--fly'))
   it('no prompt', () => refuse(['run', '--base-url', 'http://x', '--model', 'm'], 'needs --prompt'))

@@ -16,6 +16,8 @@ export interface FileSettingsOptions {
   readonly overrides?: Readonly<Record<string, unknown>>
   /** The same for settings that are objects: these entries stand beside the person's own, and win over one of the same name. */
   readonly additions?: Readonly<Record<string, Values>>
+  /** What counts where nobody says otherwise, in the place of a setting's own default. */
+  readonly fallbacks?: Values
   readonly logger: Logger
 }
 
@@ -30,7 +32,7 @@ type Values = Readonly<Record<string, unknown>>
  * Read once, on creation; a file that cannot be understood counts as empty, is reported and never written over.
  */
 export async function createFileSettings(options: FileSettingsOptions): Promise<SettingsSource> {
-  const { additions = {}, logger } = options
+  const { additions = {}, fallbacks = {}, logger } = options
   const files = { user: options.userFile, workspace: options.workspaceFile }
   const values: Record<'user' | 'workspace', Values | null> = {
     user: await readValues(files.user, logger),
@@ -54,8 +56,8 @@ export async function createFileSettings(options: FileSettingsOptions): Promise<
   }
 
   return {
-    get: (key) => overrides[key] ?? values.workspace?.[key] ?? values.user?.[key],
-    inspect: (key) => ({ user: overrides[key] ?? values.user?.[key], workspace: values.workspace?.[key] }),
+    get: (key) => overrides[key] ?? values.workspace?.[key] ?? values.user?.[key] ?? fallbacks[key],
+    inspect: (key) => ({ user: overrides[key] ?? values.user?.[key] ?? fallbacks[key], workspace: values.workspace?.[key] }),
     set(key, value, where) {
       const work = lastChange.catch(() => {}).then(() => change(key, value, where))
       lastChange = work
