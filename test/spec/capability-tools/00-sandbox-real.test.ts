@@ -6,6 +6,7 @@ import type { SandboxLimits, SandboxRunner } from '../../../extension/capabiliti
 import { createDirectRunner, type DirectRunner } from '../../../extension/platform/node/direct-runner.ts'
 import { createNodeSandbox } from '../../../extension/platform/node/sandbox/find-sandbox.ts'
 import { terminalProblem } from '../../../extension/platform/node/direct-terminals.ts'
+import { folderOutside } from '../../support/folder-outside.ts'
 import { textOf } from '../../support/tool-bench.ts'
 import { wholeApplication } from '../../support/whole-application.ts'
 import { ownSeconds, programsWith } from '../../support/programs-with.ts'
@@ -20,9 +21,7 @@ let home = ''
 let limits: SandboxLimits
 
 beforeAll(async () => {
-  await mkdir('out', { recursive: true })
-  // Not in the folder for temporary files, which is writable.
-  home = await mkdtemp(join(await realpath('out'), 'sandbox-'))
+  home = await folderOutside('sandbox')
   for (const folder of ['first', 'second', 'outside', 'first/.ssh', 'first/packages/a']) await mkdir(join(home, folder), { recursive: true })
   for (const file of ['first/.env', 'first/.ssh/id_rsa', 'first/packages/a/.env', 'outside/plain']) await writeFile(join(home, file), 'the secret')
   const folders = [join(home, 'first'), join(home, 'second')]

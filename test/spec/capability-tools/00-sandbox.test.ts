@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Emitter } from '../../../extension/base/emitter.ts'
@@ -9,6 +9,7 @@ import type { ApprovalAnswer, ApprovalRequest } from '../../../extension/core/po
 import type {} from '../../../extension/features/plan/service.ts'
 import type {} from '../../../extension/features/terminals/service.ts'
 import { terminalProblem } from '../../../extension/platform/node/direct-terminals.ts'
+import { folderOutside } from '../../support/folder-outside.ts'
 import { createFakeSandbox } from '../../support/fake-sandbox.ts'
 import type { SettingValues } from '../../support/memory-settings.ts'
 import { echoTool } from '../../support/pipeline-bench.ts'
@@ -380,9 +381,7 @@ describe('commands that the sandbox holds', () => {
 describe('the fence of write and edit', () => {
   let there = ''
   beforeAll(async () => {
-    // Not in the folder for temporary files, which is writable.
-    await mkdir('out', { recursive: true })
-    there = await mkdtemp(join(await realpath('out'), 'outside-'))
+    there = await folderOutside('fence')
   })
   afterAll(() => rm(there, { recursive: true, force: true }))
 

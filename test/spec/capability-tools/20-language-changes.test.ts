@@ -1,12 +1,13 @@
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { LanguageAnswer, LanguageCodeAction, LanguageEdit, LanguageProblem, Languages } from '../../../extension/capabilities/languages.ts'
 import type { ApprovalAnswer, ApprovalRequest } from '../../../extension/core/policy/approval.ts'
 import { fileChangesFrom } from '../../../extension/core/tools/file-changes.ts'
 import { MAX_CHANGED_FILES } from '../../../extension/tools/language/change-plan.ts'
 import { TIMEOUT_MS } from '../../../extension/tools/language/lsp-call.ts'
 import { RETRY_DELAYS_MS } from '../../../extension/tools/language/patient-service.ts'
+import { folderOutside } from '../../support/folder-outside.ts'
 import { createFakeProblemFeed } from '../../support/fake-problem-feed.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import type { SettingValues } from '../../support/memory-settings.ts'
@@ -181,7 +182,10 @@ describe('policy judges every file that a change would touch', () => {
     expect([await texts(), await readFile(join(folder, '.env'), 'utf8'), asked]).toEqual([untouched, 'KEY=1', []])
   })
   it('a file outside of the workspace is asked for, and no standing answer is offered', async () => {
-    const { lsp, asked } = await start({ rename: also(() => join(process.cwd(), 'README.md')), answer: { outcome: 'rejected' } })
+    const outside = await folderOutside('rename')
+    onTestFinished(() => rm(outside, { recursive: true }))
+    await writeFile(join(outside, 'other.ts'), 'const other = 1\n')
+    const { lsp, asked } = await start({ rename: also(() => join(outside, 'other.ts')), answer: { outcome: 'rejected' } })
     await lsp()
     expect(asked.map(({ details }) => [details?.why, details?.always])).toEqual([['It is outside of the workspace.', undefined]])
   })

@@ -391,7 +391,7 @@ const rows: readonly EventRow[] = [
   { draft: { type: 'job/started', ignorable: true, data: { id: 'j', kind: 'shell', label: 'l', movedFromCall: 'c', restartOf: 'i' } }, writers: 'features/jobs/plugin' },
   { draft: { type: 'job/program', ignorable: true, data: { id: 'j', pid: 1, startedAt: 2, birth: 'b' } }, writers: 'features/jobs/plugin' },
   { draft: { type: 'fs/after-image', ignorable: true, data: { callId: 'c', path: '/a', before: null, after: 'd' } }, writers: 'features/checkpoints/recorder' },
-  { draft: { type: 'review/limited', ignorable: true, data: { callId: 'c', reason: 'too-large-to-keep', files: 2 } }, writers: 'features/checkpoints/shell-changes' },
+  { draft: { type: 'review/limited', ignorable: true, data: { callId: 'c', reason: 'too-large-to-keep', files: 2 } }, writers: 'features/checkpoints/recorder features/checkpoints/shell-changes' },
   { draft: { type: 'review/kept', ignorable: true, data: { files: [{ path: '/a', isWhole: true, calls: [] }] } }, writers: 'features/checkpoints/reviews' },
   { draft: { type: 'review/undone', ignorable: true, data: { scope: 'turn', turn: 1, files: [{ path: '/a', isWhole: true, calls: [], before: 'd', after: null }] } }, writers: 'features/checkpoints/reviews' },
   { draft: { type: 'job/ended', ignorable: true, data: { id: 'j', status: 'failed', detail: 'd' } }, writers: 'features/jobs/plugin' },
