@@ -120,7 +120,8 @@ describe.each(runners)('output without bounds, by the runner %s', (_name, full, 
     keep({ dispose: () => rm(root, { recursive: true, force: true }) })
     return new NodeBlobStore({ root })
   }
-  const MOST_GROWTH_BYTES = 120_000_000
+  /** A fraction of the output; the worker may hold memory of other tests that it has not collected yet. */
+  const MOST_GROWTH_BYTES = megabytes >= 1_000 ? 300_000_000 : 120_000_000
 
   it(`of a call keeps both ends, in bounded memory, and no file beyond 64 MiB`, async () => {
     const processes = keep(createRunner())

@@ -218,11 +218,11 @@ describe('exit facts', () => {
 })
 
 describe('an environment that asks nothing', () => {
-  it('turns prompts, pagers, editors and colours off', async () => {
+  it('turns prompts, pagers, editors and colours off, and leaves CI as it is', async () => {
     const made = await bench()
     const names = ['GIT_TERMINAL_PROMPT', 'PAGER', 'GIT_PAGER', 'NO_COLOR', 'TERM', 'DEBIAN_FRONTEND', 'GIT_EDITOR', 'PIP_NO_INPUT', 'CI']
     expect(textOf(await made.bash(names.map((name) => `echo "${name}=$${name}"`).join('; ')))).toBe(
-      ['GIT_TERMINAL_PROMPT=0', 'PAGER=cat', 'GIT_PAGER=cat', 'NO_COLOR=1', 'TERM=dumb', 'DEBIAN_FRONTEND=noninteractive', 'GIT_EDITOR=true', 'PIP_NO_INPUT=1', 'CI=', ''].join('\n'),
+      ['GIT_TERMINAL_PROMPT=0', 'PAGER=cat', 'GIT_PAGER=cat', 'NO_COLOR=1', 'TERM=dumb', 'DEBIAN_FRONTEND=noninteractive', 'GIT_EDITOR=true', 'PIP_NO_INPUT=1', `CI=${process.env['CI'] ?? ''}`, ''].join('\n'),
     )
   })
 })

@@ -42,6 +42,7 @@ describe('the settings in the manifest', () => {
       'bosun.shell.timeoutMs',
       'bosun.jobs.maxConsecutiveWakes',
       ...['searchProvider', 'providers', 'fetchEnabled', 'allowedPrivateHosts'].map((name) => `bosun.tools.web.${name}`),
+      ...['use', 'writableFolders', 'allowConfined'].map((name) => `bosun.sandbox.${name}`),
       'bosun.permissions.defaultPreset',
       'bosun.permissions.rules',
       'bosun.permissions.sensitivePaths',

@@ -7,7 +7,10 @@ const program = `
   for (let count = 0; count < 20; count++) await syntax.parseBash('ls -l "$HOME" | grep x && echo ' + count)
   // What compiles behind the scenes gets its time.
   await new Promise((resolve) => setTimeout(resolve, 1500))
-  console.log(JSON.stringify({ maxRssKb: process.resourceUsage().maxRSS }))
+  // Linux counts in maxRSS what the process was before it became this program, which is the one that runs the tests.
+  const { readFileSync } = await import('node:fs')
+  const ownKb = process.platform === 'linux' ? Number(/VmHWM:\\s+(\\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) : process.resourceUsage().maxRSS
+  console.log(JSON.stringify({ maxRssKb: ownKb }))
 `
 
 it('reads commands in little memory: nothing optimizes the giant function of the grammar', async () => {
