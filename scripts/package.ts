@@ -47,7 +47,8 @@ async function pack(target: string | undefined): Promise<string> {
   for (const name of ['media', 'l10n', 'package.json', 'package.nls.json', 'README.md', 'CHANGELOG.md', 'LICENSE', '.vscodeignore']) {
     if (existsSync(join(root, name))) await cp(join(root, name), join(stage, name), { recursive: true })
   }
-  await cp(join(root, 'dist'), join(stage, 'dist'), { recursive: true, filter: (path) => !/\.vsix$|headless(-program)?\.js$/.test(path) })
+  // What only the headless program loads stays out.
+  await cp(join(root, 'dist'), join(stage, 'dist'), { recursive: true, filter: (path) => !/\.vsix$|headless(-program)?\.js$|language-protocol\.cjs$/.test(path) })
   for (const { name, files, isPerTarget } of packages) {
     await copyPackage(join(root, 'node_modules', name), stage, name, files)
     if (isPerTarget === true) {

@@ -10,7 +10,7 @@ const files = readdirSync(folder, { recursive: true, withFileTypes: true })
   .map((entry) => join(entry.parentPath, entry.name))
 
 test('the package holds nothing but what runs', () => {
-  const foreign = files.filter((file) => /\.(tsx?|map|md)$|\btest\b|headless/.test(file) && !/(readme|changelog)\.md$/i.test(file) && !file.endsWith('.d.ts'))
+  const foreign = files.filter((file) => /\.(tsx?|map|md)$|\btest\b|headless|language-protocol/.test(file) && !/(readme|changelog|license)\.md$/i.test(file) && !file.endsWith('.d.ts'))
   assert.deepEqual(foreign, [])
 })
 
@@ -38,7 +38,8 @@ test('ripgrep is executable after the editor has installed the package', { skip:
   accessSync(join(folder, `dist/node_modules/@vscode/ripgrep-${process.platform}-${process.arch}/bin/rg`), constants.X_OK)
 })
 
-test('the package stays under 4 MB unpacked, natives aside', () => {
+// Of these 1.6 MB read PDFs, 0.8 the web and 0.5 speak to language servers, each loaded with its first use.
+test('the package stays under 6 MB unpacked, natives aside', () => {
   const bytes = files.filter((file) => !file.includes('node_modules')).reduce((sum, file) => sum + statSync(file).size, 0)
-  assert.ok(bytes < 4_000_000, `${bytes} bytes`)
+  assert.ok(bytes < 6_000_000, `${bytes} bytes`)
 })
