@@ -25,6 +25,13 @@ async function send({ chat }: Workbench, text: string) {
   await composer.press('Enter')
 }
 
+/** Keys that are pressed before it has the focus would go elsewhere. */
+async function focusTerminal({ page, runCommand }: Workbench) {
+  await runCommand('Terminal: Focus Terminal')
+  await page.locator('.terminal-wrapper.active .xterm-screen').click()
+  await page.locator('.terminal-wrapper.active .xterm.focus').waitFor()
+}
+
 const modelSettings = (url: string) => ({
   'bosun.providers': { loopback: { name: 'Loopback', baseUrl: url, models: ['scripted'], keyName: null } },
   'bosun.model.provider': 'loopback',
@@ -68,7 +75,7 @@ for (const theme of ['Default Dark Modern', 'Default Light Modern']) {
         assert.equal(await page.locator('.part.panel').isVisible(), false)
         assert.equal(await workbench.chat.getByRole('textbox', { name: 'Message' }).evaluate((element) => element === element.ownerDocument.activeElement), true)
 
-        await workbench.runCommand('Terminal: Focus Terminal')
+        await focusTerminal(workbench)
         await shows('Your name?')
         await page.locator('.pane-header, .panel .composite.title').getByText('Bosun: setup').first().waitFor()
         await page.keyboard.type('ada\n')
@@ -88,7 +95,7 @@ for (const theme of ['Default Dark Modern', 'Default Light Modern']) {
         for (const { body } of server.chats()) assert.ok(!body.includes('hunter2'))
         await workbench.screenshot(`term-menu-${look}`)
 
-        await workbench.runCommand('Terminal: Focus Terminal')
+        await focusTerminal(workbench)
         await page.keyboard.press('ArrowDown')
         await page.keyboard.press('ArrowDown')
         await shows('> Lighthouse')
