@@ -63,6 +63,9 @@ async function findFiles(run: RunRipgrep, query: FileQuery): Promise<FileHits> {
   const matches = compileOrRefuse(query.glob.startsWith(`${root}/`) ? query.glob.slice(root.length) : query.glob)
   if ((await kindOf(root)) === 'file') throw new SearchError('SEARCH_FAILED', `${root} is a file, not a folder. Name the folder to search in.`)
   if (isInVersionControl(root)) return { paths: [], skippedNames: 0 }
+  // What ripgrep decides by the name alone needs no second look.
+  const byName = nameGlobOf(query.glob)
+  const isDecided = byName !== null && (query.glob === byName || query.glob === `**/${byName}`)
   const times = sort === 'newest' ? new TimeCollector() : null
   const paths: string[] = []
   const reader = new NameReader()
@@ -75,7 +78,7 @@ async function findFiles(run: RunRipgrep, query: FileQuery): Promise<FileHits> {
       let bytes = 0
       const found: string[] = []
       for (const path of reader.push(chunk)) {
-        if (!matches(relative(path))) continue
+        if (!isDecided && !matches(relative(path))) continue
         bytes += path.length
         found.push(path)
       }
