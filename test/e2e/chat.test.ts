@@ -119,7 +119,7 @@ test('without a key the tour plays, says that it is a script, and changes only a
   withWorkbench({}, async (workbench) => {
     await workbench.runCommand('Bosun: Open Chat')
     await composer(workbench).waitFor()
-    await workbench.chat.getByText('No model is set up yet.').waitFor()
+    await workbench.chat.getByText('No model is set up yet.').first().waitFor()
     await workbench.screenshot('chat-first-run')
     const untouched = await readFile(join(workbench.folder, 'src/main.ts'), 'utf8')
     await send(workbench, 'start')

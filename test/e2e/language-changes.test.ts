@@ -56,7 +56,7 @@ test('a rename across ten files is looked at in one diff, allowed once, made eve
       await screenshot(`lsp-multi-diff-${themes.word}`)
 
       await approvals.getByRole('button', { name: 'Allow once' }).click()
-      await chat.getByText('tideLevel now').waitFor()
+      await chat.getByText('tideLevel now').first().waitFor()
       assert.deepEqual(await textsOf(folder), all(after))
       const card = chat.getByRole('log', { name: 'Conversation' }).locator('[data-tool="lsp"]')
       await card.getByRole('button', { name: /Renamed waterLevel to tideLevel/ }).first().click()

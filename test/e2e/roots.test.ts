@@ -34,7 +34,7 @@ test('a window with two folders asks in which one to begin, and reads and change
         if (await allow.isVisible()) await allow.click()
         await new Promise((resolve) => setTimeout(resolve, 100))
       }
-      await chat.getByText('Both were read').waitFor()
+      await chat.getByText('Both were read').first().waitFor()
       await screenshot('roots')
       assert.equal(await readFile(join(folder, 'first/a.txt'), 'utf8'), 'of the first\n')
       assert.equal(server.unused(), 0)

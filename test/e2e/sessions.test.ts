@@ -42,7 +42,7 @@ test('a session gets its title from the model, is renamed by command, asked agai
 
       // A command that is not there stays in the box; one that is leaves its row in the talk.
       await send(workbench, '/renam Tides')
-      await chat.getByText('Did you mean /rename?').waitFor()
+      await chat.getByText('Did you mean /rename?').first().waitFor()
       assert.equal(await composer(workbench).inputValue(), '/renam Tides')
       await send(workbench, '/rename Tides')
       await heading.filter({ hasText: 'Tides' }).waitFor()
