@@ -42,11 +42,11 @@ export interface HeadlessWorldOptions {
   readonly sandbox?: SandboxUse | undefined
   /** Home of settings, secrets and sessions. Absent: `BOSUN_HOME`, else `.bosun` in the person's home folder. */
   readonly storage: string | undefined
-  /** For this run only. */
   /** Nothing is to be kept: a home that is not there and cannot be made is as good as an empty one. */
   readonly isOnlyRead?: boolean
   /** Offer also tools that miss what they need here, so that they can be listed, drawn, and called to hear what is missing. */
   readonly hasEveryTool?: boolean
+  /** For this run only. */
   readonly settings: Readonly<Record<string, Json>>
   /** Providers for this run, beside the person's own. */
   readonly providers?: Readonly<Record<string, Json>>

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { replaceVariables } from '../../../extension/base/editor-variables.ts'
 
 describe('variables of the editor', () => {
-  const variables = { environment: { A: 'a' }, homeFolder: '/home/me', workspaceFolder: '/work', pathSeparator: '/' }
+  const variables = { environment: { A: 'a' }, homeFolder: '/home/me', workspaceFolder: '/project', pathSeparator: '/' }
   it.each([
     ['plain $A', 'plain $A'],
     ['${env:A}:${env:NONE}', 'a:'],
     ['${userHome}${/}bin${pathSeparator}x', '/home/me/bin/x'],
-    ['${workspaceFolder}/x', '/work/x'],
+    ['${workspaceFolder}/x', '/project/x'],
     ['${config:x}', null],
     ['${env:A} ${command:y}', null],
   ])('in %j', (text, replaced) => expect(replaceVariables(text, variables)).toBe(replaced))

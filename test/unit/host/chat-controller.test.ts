@@ -298,12 +298,12 @@ describe('approvals', () => {
   it('of a change to several files show all of it, in the chat and in one diff of the editor', async () => {
     const rig = await chatRig(keyed)
     await rig.send('go')
-    const change = (path: string) => ({ path, target: `/work/${path}`, before: 'old\n', after: 'new\n', hunks: [{ oldStart: 1, newStart: 1, oldText: 'old\n', newText: 'new\n' }] })
+    const change = (path: string) => ({ path, target: `/project/${path}`, before: 'old\n', after: 'new\n', hunks: [{ oldStart: 1, newStart: 1, oldText: 'old\n', newText: 'new\n' }] })
     await rig.askApproval({ details: { ...details, effect: 'Rename `a → b` in 2 files', changes: ['x.ts', 'y.ts'].map(change) } })
     expect(rig.state().approvals).toMatchObject([
       { effect: 'Rename `a → b` in 2 files', canPreview: true, card: { card: 'diff', diffs: ['x.ts', 'y.ts'].map((path) => ({ path, oldText: 'old\n', newText: 'new\n', oldStart: 1, newStart: 1 })) } },
     ])
-    const file = (path: string) => ({ path: `/work/${path}`, before: { name: path, text: 'old\n', side: 'q1-before' }, after: { name: path, text: 'new\n', side: 'q1-proposed' } })
+    const file = (path: string) => ({ path: `/project/${path}`, before: { name: path, text: 'old\n', side: 'q1-before' }, after: { name: path, text: 'new\n', side: 'q1-proposed' } })
     rig.editor.take()
     await rig.say({ type: 'approval-preview', id: 'q1' })
     await rig.say({ type: 'approval-preview', id: 'q1', path: 'y.ts' })
