@@ -170,6 +170,8 @@ async function printCatalogue(): Promise<number> {
   const application = compose(world)
   const { ctx } = application
   try {
+    // A tool is there once what it needs is; the web finds out first who can search.
+    await ctx.plugin({ name: 'catalogue', inject: ['tools', 'presets', 'settings', 'jobs', 'skills', 'terminals', 'web'], apply: () => {} }).ready
     const presets = ctx.presets.list().filter(({ problem }) => problem === undefined).map(({ id }) => ({ id, names: new Set(ctx.tools.schemas(ctx.presets.scopeOf(id)).map((tool) => tool.name)) }))
     const maxInlineBytes = ctx.settings.get(settings.toolsMaxInlineBytes)
     const tools = ctx.tools.list(null).map(({ name, description, parameters, output, isConcurrencySafe, timeoutMs, limits = [] }) => ({

@@ -324,7 +324,7 @@ it('catalogue lists every tool with what it takes, gives and where it shows', as
   const { code, lines } = await runHeadless(['catalogue'])
   const [tools] = lines as unknown as [readonly { name: string; presets: string[]; parallelSafe: boolean; group: string; parameters: object; output: object }[]]
   expect(code).toBe(0)
-  expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['ask_user_question', 'bash', 'edit', 'glob', 'grep', 'read', 'todo_write', 'write']))
+  expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['ask_user_question', 'bash', 'edit', 'glob', 'grep', 'read', 'skill', 'terminal_open', 'todo_write', 'web_fetch', 'write']))
   expect(tools.find(({ name }) => name === 'read')).toMatchObject({ presets: expect.arrayContaining(['editor', 'standard', 'ask']), parallelSafe: true })
   expect(tools.every(({ group, parameters, output }) => group && parameters && output)).toBe(true)
 })
