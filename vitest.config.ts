@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /** Everything that needs neither a browser nor an editor. `test/editor` and `test/e2e` have their own runners. */
@@ -8,6 +9,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     passWithNoTests: false,
+    // Tests wait for programs more than they compute, so two cores are for two workers, not for one and the main thread.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // Real programs on a starved machine may miss a moment; a test that fails twice is wrong. At one's desk every failure shows.
     retry: process.env['CI'] ? 1 : 0,
     projects: [

@@ -10,8 +10,12 @@ import type {} from './core/session/session.ts'
 import type {} from './core/settings/settings.ts'
 import type {} from './core/tools/service.ts'
 import type {} from './features/command-environment/service.ts'
+import type {} from './features/dynamic-plugins/service.ts'
+import type {} from './features/goals/service.ts'
 import type {} from './features/observation/service.ts'
 import type {} from './features/skills/service.ts'
+import type {} from './features/subagents/service.ts'
+import type {} from './features/workflow/service.ts'
 
 /** What becomes of a listener's throw. */
 export type ThrowOutcome =
@@ -28,6 +32,8 @@ export type ThrowOutcome =
   /** The listeners' throw reaches the caller as it is. */
   | 'reaches the caller'
   | 'counts as unavailable, which denies'
+  /** Nothing is left out of the log. */
+  | 'original content logged'
   /** The barrier rejects, and the effect behind it does not happen. */
   | 'the barrier rejects: the effect does not happen'
   | 'the tool call fails'
@@ -56,6 +62,7 @@ export const extensionPoints = {
   'agent/request': { kind: 'waterfall', args: '{agent, turn, step, signal}', result: 'configuration of the call', onThrow: 'the turn ends with an error' },
   'agent/request-error': { kind: 'waterfall', args: '{agent, turn, step, provider, failure, retryPolicy?, signal}', result: 'retry, or fail with the failure to tell', onThrow: 'the turn ends with an error' },
   'agent/turn-stopping': { kind: 'serial', args: '{agent, turn, signal}', onThrow: 'the turn ends with an error' },
+  'tools/code-dispatch-log': { kind: 'waterfall', args: '{agent, rootCallId, subCallId, name, isError, content}', result: 'content blocks for the log', onThrow: 'original content logged' },
   'llm/stream': { kind: 'waterfall', args: 'request', result: 'stream of chunks', onThrow: 'reaches the caller' },
   'system-prompt/assemble': { kind: 'waterfall', args: 'sections, context', result: 'sections', onThrow: 'the turn ends with an error' },
   'approval/request': { kind: 'waterfall', args: 'request', result: 'outcome', onThrow: 'counts as unavailable, which denies' },
@@ -65,7 +72,9 @@ export const extensionPoints = {
   'session/flush': { kind: 'parallel', args: 'session', onThrow: 'the barrier rejects: the effect does not happen' },
   'session/created': { kind: 'emit', args: 'session', onThrow: 'takes the publication back' },
   'session/disposed': { kind: 'emit', args: 'session', onThrow: 'contained' },
+  'session/removed': { kind: 'emit', args: 'id of a session that is gone for good', onThrow: 'contained' },
   'session/event': { kind: 'emit', args: 'session, event', onThrow: 'contained' },
+  'session/mirrored': { kind: 'emit', args: 'session, event', onThrow: 'contained' },
   'session/access': { kind: 'emit', args: 'session', onThrow: 'contained' },
   'session/expired': { kind: 'emit', args: 'sessions (id, title) that retention deleted', onThrow: 'contained' },
   'session/spill-dropped': { kind: 'emit', args: 'bytes and sessions whose spilled output retention deleted', onThrow: 'contained' },
@@ -92,5 +101,20 @@ export const extensionPoints = {
   'settings/document-updated': { kind: 'emit', args: 'namespace, revision', onThrow: 'contained' },
   'fs/write-intent': { kind: 'waterfall', args: '{agent?, target, stat or null}', result: 'absent or the version it builds on', onThrow: 'the tool call fails' },
   'fs/edit-intent': { kind: 'waterfall', args: '{agent?, target}', result: 'the version it builds on', onThrow: 'the tool call fails' },
+  'goal/changed': { kind: 'emit', args: 'agent, {operation, ref, goal?}', onThrow: 'contained' },
+  'subagent/start': { kind: 'emit', args: '{parent, runId, provider, id, local}', onThrow: 'contained' },
+  'subagent/end': { kind: 'emit', args: '{parent, runId, provider, id, stopReason, lastAssistantMessage?}', onThrow: 'contained' },
+  'workflow/start': { kind: 'emit', args: '{id, agent, meta}', onThrow: 'contained' },
+  'workflow/phase': { kind: 'emit', args: '{id, agent, title}', onThrow: 'contained' },
+  'workflow/log': { kind: 'emit', args: '{id, agent, message}', onThrow: 'contained' },
+  'workflow/agent-start': { kind: 'emit', args: '{id, agent, seq, label, phase?, childId}', onThrow: 'contained' },
+  'workflow/agent-end': { kind: 'emit', args: '{id, agent, seq, label, phase?, childId, outcome}', onThrow: 'contained' },
+  'workflow/end': { kind: 'emit', args: '{id, agent, stopReason, error?, agentsStarted}', onThrow: 'contained' },
+  'cordis/request-run': { kind: 'emit', args: '{agent, approvalId, pluginId, packageId}', onThrow: 'contained' },
+  'cordis/request-run-resolved': { kind: 'emit', args: '{agent, approvalId, pluginId, packageId, outcome}', onThrow: 'contained' },
+  'cordis/dynamic-package': { kind: 'emit', args: '{agent, pluginId, packageId, runId}', onThrow: 'contained' },
+  'cordis/dynamic-retract': { kind: 'emit', args: '{agent, pluginId, packageId, runId}', onThrow: 'contained' },
+  'cordis/inspect-query': { kind: 'emit', args: '{agent, platform, provider, method}', onThrow: 'contained' },
+  'cordis/inspect-query-resolved': { kind: 'emit', args: '{agent, platform, provider, method, isError}', onThrow: 'contained' },
   'fs/observed': { kind: 'emit', args: '{agent?, target, version or null}', onThrow: 'contained' },
 } as const satisfies { readonly [Name in PointName]: PointFacts<Name> }

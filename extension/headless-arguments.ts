@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { messageOf } from './base/message-of.ts'
 import { wireApis, type WireApi } from './core/model/provider-config.ts'
 
 export type PermissionAnswer = 'allow' | 'deny'
@@ -184,7 +185,7 @@ function callsOf(text: string): ToolCommand['calls'] {
   try {
     list = JSON.parse(text)
   } catch (error) {
-    throw new UsageError(`The list of calls is not JSON: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new UsageError(`The list of calls is not JSON: ${messageOf(error)}`, { cause: error })
   }
   if (!Array.isArray(list)) throw new UsageError('tools takes a JSON list of {name, arguments}.')
   return list.map((entry: unknown, index) => {
@@ -216,7 +217,7 @@ function parse<const Flags extends Readonly<Record<string, 'string'>>>(
   try {
     parsed = parseArgs({ args: [...args], options, allowPositionals: maxPositionals > 0, strict: true })
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error })
+    throw new UsageError(messageOf(error), { cause: error })
   }
   if (parsed.positionals.length > maxPositionals) {
     throw new UsageError(`Unexpected argument ${JSON.stringify(parsed.positionals[maxPositionals])}.`)

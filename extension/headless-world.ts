@@ -1,12 +1,15 @@
 import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Json } from './base/json.ts'
+import { messageOf } from './base/message-of.ts'
 import { noEditorFacts } from './capabilities/editor-facts.ts'
 import type { SettingsSource } from './capabilities/settings-source.ts'
 import type { Capabilities } from './compose.ts'
 import { earlyValue } from './core/settings/early-value.ts'
 import { settings as specs } from './core/settings/specs.ts'
 import { UsageError, type SandboxUse } from './headless-arguments.ts'
+import { createQuickJsRuntime } from './platform/node/quickjs/quickjs-runtime.ts'
 import { createPolicyAttention } from './platform/node/attention.ts'
 import { createBashSyntax } from './platform/node/bash-syntax.ts'
 import { NodeBlobStore } from './platform/node/blob-store.ts'
@@ -24,8 +27,11 @@ import { createNodeHttp, usesProxy } from './platform/node/http.ts'
 import type { ConfiguredLanguages, createProtocolLanguages } from './platform/node/language-servers/protocol-languages.ts'
 import { createLineLogger } from './platform/node/logger.ts'
 import type { LogLevel } from './platform/node/logger.ts'
+import { createKeeperRunner } from './platform/node/keeper-runner.ts'
+import { createMcpConnector } from './platform/node/mcp/connector.ts'
 import { createNodeMachine, homeFolder as personsFolder } from './platform/node/machine.ts'
 import { createRipgrepFinder } from './platform/node/find-ripgrep.ts'
+import { createSearchIndexHost } from './platform/node/search-index/index-host.ts'
 import { createRipgrepSearch } from './platform/node/ripgrep-search.ts'
 import { createNodeSandbox } from './platform/node/sandbox/find-sandbox.ts'
 import { createFileSecrets } from './platform/node/secrets.ts'
@@ -34,6 +40,7 @@ import { createFileSettings } from './platform/node/settings-source.ts'
 import { createPageTextWorker } from './platform/node/page-text-worker.ts'
 import { createNodeWebPages } from './platform/node/web-pages.ts'
 import { createFolderWorkspace } from './platform/node/workspace.ts'
+import { NodeWorktreeStore } from './platform/node/worktree-store.ts'
 import { createXtermScreen } from './platform/node/xterm-screen.ts'
 
 export interface HeadlessWorldOptions {
@@ -72,6 +79,8 @@ export async function createHeadlessWorld({ cwd, storage, settings, sandbox, pro
   const hosts = createHostMarks({ folder: join(home, 'hosts'), logger })
   const owned = { owner: createOwnerMark(), hosts }
   const processes = createDirectRunner(owned)
+  // Servers would outlive a run that is killed, since they wait for what nobody asks any more: the keeper ends them. It starts with the first.
+  const servers = createKeeperRunner({ entry: fileURLToPath(new URL('./keeper.js', import.meta.url)), hosts })
   const terminals = createDirectTerminals(owned)
   if (!isOnlyRead) void hosts.endLeft()
   const root = join(home, 'sessions')
@@ -94,11 +103,13 @@ export async function createHeadlessWorld({ cwd, storage, settings, sandbox, pro
   const http = createNodeHttp({ settings: proxySettings })
   const findProgram = createRipgrepFinder({ configured: () => earlyValue(specs.searchRipgrepPath, { settings: source, logger }) })
   const search = createRipgrepSearch({ processes, findProgram })
+  const codeRuntime = createQuickJsRuntime({ entry: new URL('./quickjs.js', import.meta.url), wasm: new URL('./quickjs.wasm', import.meta.url) })
   return {
     cwd: folder,
     attention: createPolicyAttention({ choose: () => null, logger }),
     blobs: new NodeBlobStore({ root }),
     clock,
+    codeRuntime,
     documents: createDocumentText({ entry: new URL('./pdf-text.js', import.meta.url) }),
     pictures: createPictureScaler({ entry: new URL('./scale-picture.js', import.meta.url) }),
     editorFacts: noEditorFacts,
@@ -108,9 +119,11 @@ export async function createHeadlessWorld({ cwd, storage, settings, sandbox, pro
     http,
     logger,
     machine,
+    mcp: createMcpConnector({ processes: servers, http, clock }),
     processes,
     sandbox: createNodeSandbox({ processes }),
     search,
+    searchIndex: createSearchIndexHost({ entry: new URL('./search-index.js', import.meta.url), folder: join(home, 'index'), isKeptUp: false, logger }),
     changeWatch: createChangeWatch({ search }),
     secrets: createFileSecrets({ folder: home, logger }),
     settings: source,
@@ -122,9 +135,12 @@ export async function createHeadlessWorld({ cwd, storage, settings, sandbox, pro
     terminals,
     createScreen: createXtermScreen,
     workspace,
+    worktrees: new NodeWorktreeStore({ folder: join(home, 'worktrees'), logger }),
     async dispose() {
       await languages?.dispose()
-      await Promise.all([processes.dispose(), terminals.dispose()])
+      await Promise.all([processes.dispose(), terminals.dispose(), codeRuntime.dispose()])
+      // Last, since it forgets the marks of all.
+      await servers.dispose()
       await hosts.forget()
       if (!isOnlyRead) await hosts.endLeft()
     },
@@ -169,7 +185,7 @@ async function homeFolder(storage: string | undefined): Promise<string> {
     await makeFolders(path, 0o700)
     return path
   } catch (error) {
-    throw new UsageError(`--storage ${path} cannot be made: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new UsageError(`--storage ${path} cannot be made: ${messageOf(error)}`, { cause: error })
   }
 }
 

@@ -4,6 +4,8 @@ import { resolve } from 'node:path'
 import { argumentsFrom } from './base/call-arguments.ts'
 import { isHarnessError } from './base/harness-error.ts'
 import type { Json } from './base/json.ts'
+import { messageOf } from './base/message-of.ts'
+import { catalogueOf } from './catalogue.ts'
 import { compose } from './compose.ts'
 import type { Application, Capabilities } from './compose.ts'
 import { typedLine } from './core/commands/command-line.ts'
@@ -12,9 +14,11 @@ import type { PauseCause, TurnEndReason } from './core/log/event.ts'
 import type { UserMessage } from './core/log/message.ts'
 import type { Agent } from './core/session/agent.ts'
 import { MAX_ARCHIVE_BYTES } from './core/session/archive/import.ts'
-import { settings } from './core/settings/specs.ts'
 import type { ToolResult } from './core/tools/definition.ts'
-import { inlineCapOf } from './core/tools/guards/spill.ts'
+import { serverText } from './features/mcp/command.ts'
+import { withoutAsking } from './features/mcp/remedies.ts'
+import { START_TIMEOUT_MS } from './features/mcp/server-life.ts'
+import type { McpReport, McpServerReport } from './features/mcp/service.ts'
 import { UnresolvedReference } from './features/references/service.ts'
 import { parseHeadlessArguments, USAGE, UsageError } from './headless-arguments.ts'
 import type { ExportCommand, HeadlessCommand, ImportCommand, PermissionAnswer, RunCommand, ToolCommand } from './headless-arguments.ts'
@@ -71,16 +75,22 @@ function execute(command: Exclude<HeadlessCommand, { readonly command: 'help' }>
 /** One turn through the real loop; every session event is one line. */
 async function runTurn(command: RunCommand): Promise<number> {
   const world = await createHeadlessWorld({ ...command, settings: runSettings(command), providers: runProviders(command) })
-  const application = compose(world)
+  const application = compose(world, { isOneTurn: true })
   const { ctx } = application
   try {
     answerApprovals(application, command.permissions)
-    ctx.on('session/event', (_session, event) => print(event as unknown as Json))
+    // What agents that the model starts do stands in their own logs.
+    ctx.on('session/event', ({ id, header }, event) => {
+      if (header.origin !== 'subagent' || id === command.resume) print(event as unknown as Json)
+    })
     const prompt = await promptOf(command)
     const agent = command.resume === undefined
       ? await ctx.agents.create({ cwd: world.cwd, ...(command.preset !== undefined && { preset: command.preset }) })
       : await ctx.agents.resume(command.resume)
     process.stderr.write(`Session ${agent.id}\n`)
+    // A turn that waited for a person when its window closed is ended first, by the answers of this run.
+    const resumed = agent.status === 'running' ? await turnEnd(application, agent) : null
+    if (resumed !== null && prompt === null) return exitCodeOf(resumed, false)
     const typed = prompt === null ? null : typedLine(prompt)
     if (typed?.kind === 'command') return await runCommandLine(application, agent, typed.line)
     const content = typed === null ? null : await ctx.references.content(typed.text, { cwd: agent.session.header.cwd ?? world.cwd, sessionId: agent.id, signal: new AbortController().signal }).catch(refusalOf)
@@ -89,11 +99,37 @@ async function runTurn(command: RunCommand): Promise<number> {
     const wasInterrupted = stopOnSignal(agent)
     if (content === null) agent.continueTurn()
     else agent.followup({ ...userMessage(world, ''), content })
-    return exitCodeOf(await end, wasInterrupted())
+    const reason = await lastEnd(application, agent, { first: await end, wasInterrupted })
+    sayGoal(application, agent)
+    sayServers(application)
+    return exitCodeOf(reason, wasInterrupted())
   } finally {
     await application.dispose()
     await world.dispose()
   }
+}
+
+/** Agents that the turn left at work are waited for, with the turns in which their news is heard. */
+async function lastEnd({ ctx }: Application, agent: Agent, { first, wasInterrupted }: { readonly first: TurnEndReason; readonly wasInterrupted: () => boolean }): Promise<TurnEndReason> {
+  let end = first
+  ctx.on('session/event', (session, event) => {
+    if (session.id === agent.id && event.type === 'turn/end') end = event.data.reason
+  })
+  const isBusy = () => agent.status === 'running' || ctx.subagents.known().some(({ parentId, endedAt }) => parentId === agent.id && endedAt === undefined)
+  while (isBusy() && !wasInterrupted()) {
+    await agent.whenIdle()
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, 100)
+      const undo = ctx.subagents.onDidChange(done)
+      function done(): void {
+        clearTimeout(timer)
+        undo()
+        resolve()
+      }
+    })
+  }
+  await agent.session.flush()
+  return end
 }
 
 /** What a prompt names and nobody knows here is the caller's mistake. */
@@ -103,7 +139,7 @@ function refusalOf(error: unknown): UnresolvedReference {
 }
 
 /** A slash command in the place of a prompt, with the turn it begins, if it begins one. */
-async function runCommandLine({ ctx }: Application, agent: Agent, line: string): Promise<number> {
+async function runCommandLine({ ctx }: Pick<Application, 'ctx'>, agent: Agent, line: string): Promise<number> {
   const refusal = await ctx.commands.lookUp(line, { scope: agent.scope, isIdle: true })
   if (refusal !== null) return say(`${refusal.message}\n`, EXIT.usage)
   const wasInterrupted = stopOnSignal(agent)
@@ -115,8 +151,16 @@ async function runCommandLine({ ctx }: Application, agent: Agent, line: string):
   if (text !== undefined) process.stderr.write(`${text}\n`)
   await agent.whenIdle()
   await agent.session.flush()
+  sayGoal({ ctx }, agent)
   if (kind === 'error') return wasInterrupted() ? EXIT.interrupted : EXIT.failed
   return exitCodeOf(end ?? { kind: 'completed' }, wasInterrupted())
+}
+
+/** `run` is one turn, so a goal begins no round behind it. */
+function sayGoal({ ctx }: Pick<Application, 'ctx'>, agent: Agent): void {
+  const { goal } = ctx.goals.read(agent.session) ?? {}
+  if (goal?.phase !== 'active') return
+  process.stderr.write(`The goal stands disarmed at round ${goal.roundsStarted} of ${goal.maxGoalRounds}: a run is one turn. Open session ${agent.id} in the editor and resume the goal there.\n`)
 }
 
 /** Calls of a list, one after the other in one session; one line each. */
@@ -126,7 +170,7 @@ async function runCalls(command: ToolCommand): Promise<number> {
     settings: { 'model.provider': CALLS_PROVIDER, 'model.name': 'list', 'agent.maxStepsPerTurn': 0 },
     hasEveryTool: true,
   })
-  const application = compose(world, { adapters: [createCallsAdapter(command.calls)] })
+  const application = compose(world, { adapters: [createCallsAdapter(command.calls)], isOneTurn: true })
   const { ctx } = application
   try {
     answerApprovals(application, command.permissions)
@@ -135,6 +179,7 @@ async function runCalls(command: ToolCommand): Promise<number> {
       if (exec.parent === undefined) results.set(exec.callId, result)
     })
     const agent = await ctx.agents.create({ cwd: world.cwd, ...(command.preset !== undefined && { preset: command.preset }) })
+    if (command.calls.some(({ name }) => name.startsWith('mcp__'))) await serversForCalls(application, world.machine.userFolder)
     const end = turnEnd(application, agent)
     const wasInterrupted = stopOnSignal(agent)
     agent.followup(userMessage(world, 'Make the calls of the list.'))
@@ -146,6 +191,31 @@ async function runCalls(command: ToolCommand): Promise<number> {
     await world.dispose()
   }
 }
+
+/** Calls of a list come at once, so servers that start are waited for here; those that did not start are said to the person. */
+async function serversForCalls({ ctx }: Application, userFolder: string): Promise<void> {
+  ctx.mcp.wake()
+  await ctx.mcp.settledWithin(START_TIMEOUT_MS, new AbortController().signal)
+  const { servers, skipped } = ctx.mcp.report()
+  if (servers.length === 0) process.stderr.write(`There are no MCP servers here. Name them in ${userFolder}/mcp.json, or under "mcp.servers" in ${userFolder}/settings.json.\n`)
+  for (const server of servers) if (server.state !== 'running' || server.problem !== null) process.stderr.write(`MCP server ${wordsOf(server)}\n`)
+  saySkipped(skipped)
+}
+
+/** What the model had to go on without, so that nobody wonders why: a run asks for no consent. */
+function sayServers({ ctx }: Application): void {
+  const { servers, skipped } = ctx.mcp.report()
+  for (const server of servers) if (['waits', 'needs-input', 'needs-sign-in', 'failed'].includes(server.state)) process.stderr.write(`MCP server ${wordsOf(server)}\n`)
+  saySkipped(skipped)
+}
+
+function saySkipped(skipped: McpReport['skipped']): void {
+  for (const { name, source, reason } of skipped) process.stderr.write(`${name === '' ? '' : `MCP server ${name}, `}${source}: ${reason}\n`)
+}
+
+/** How a server stands. Nobody can be asked for a value here. */
+const wordsOf = (server: McpServerReport): string =>
+  server.state === 'needs-input' ? `${server.name}: ${server.state}. ${server.reason} ${withoutAsking(server.missingInputs.map(({ id }) => id), server.source)}` : serverText({ ...server, tools: [] })
 
 function callLine({ ctx }: Application, { scope }: Agent, call: { readonly name: string; readonly arguments: string }, result: ToolResult | undefined): Json {
   const find = (name: string) => ctx.tools.get(name, scope)
@@ -164,29 +234,12 @@ function callLine({ ctx }: Application, { scope }: Agent, call: { readonly name:
   }
 }
 
-/** Every tool that can be registered here, with the presets that show it. */
+/** Every tool there is, also those that cannot work here. */
 async function printCatalogue(): Promise<number> {
-  const world = await createHeadlessWorld({ cwd: startFolder(resolve('/')), storage: undefined, settings: {}, hasEveryTool: true })
+  const world = await createHeadlessWorld({ cwd: startFolder(resolve('/')), storage: undefined, settings: {} })
   const application = compose(world)
-  const { ctx } = application
   try {
-    // A tool is there once what it needs is; the web finds out first who can search.
-    await ctx.plugin({ name: 'catalogue', inject: ['tools', 'presets', 'settings', 'jobs', 'skills', 'terminals', 'web'], apply: () => {} }).ready
-    const presets = ctx.presets.list().filter(({ problem }) => problem === undefined).map(({ id }) => ({ id, names: new Set(ctx.tools.schemas(ctx.presets.scopeOf(id)).map((tool) => tool.name)) }))
-    const maxInlineBytes = ctx.settings.get(settings.toolsMaxInlineBytes)
-    const tools = ctx.tools.list(null).map(({ name, description, parameters, output, isConcurrencySafe, timeoutMs, limits = [] }) => ({
-      name,
-      description,
-      parameters,
-      output: output.schema,
-      presets: presets.filter((preset) => preset.names.has(name)).map((preset) => preset.id),
-      parallelSafe: isConcurrencySafe !== undefined,
-      timeoutMs: timeoutMs ?? null,
-      limits,
-      maxInlineBytes: inlineCapOf(name, maxInlineBytes),
-      group: ctx.tools.groupOf(name) ?? null,
-    }))
-    await write(`${JSON.stringify(tools)}\n`)
+    await write(`${JSON.stringify(await catalogueOf(application))}\n`)
     return EXIT.completed
   } finally {
     await application.dispose()
@@ -195,7 +248,7 @@ async function printCatalogue(): Promise<number> {
 }
 
 async function printReplay(log: string): Promise<number> {
-  const world = await createHeadlessWorld({ cwd: startFolder(resolve('/')), storage: undefined, settings: {}, isOnlyRead: true, hasEveryTool: true })
+  const world = await createHeadlessWorld({ cwd: startFolder(resolve('/')), storage: undefined, settings: { 'dynamicPlugins.enabled': true }, isOnlyRead: true, hasEveryTool: true })
   const application = compose(world)
   try {
     for (const line of await replayLog(application, resolve(log))) print(line)
@@ -237,7 +290,7 @@ async function writeNew(path: string, content: string | AsyncIterable<Uint8Array
 
 async function importSession({ file, cwd, storage }: ImportCommand): Promise<number> {
   const content = await readPlainFile(resolve(file), MAX_ARCHIVE_BYTES).catch((error: unknown) => {
-    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new UsageError(`${file} cannot be read: ${messageOf(error)}`, { cause: error })
   })
   const world = await createHeadlessWorld({ cwd, storage, settings: {} })
   const application = compose(world)
@@ -278,7 +331,7 @@ async function promptOf({ prompt }: RunCommand): Promise<string | null> {
   try {
     return await readFile(prompt.file, 'utf8')
   } catch (error) {
-    throw new UsageError(`--prompt-file ${prompt.file} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new UsageError(`--prompt-file ${prompt.file} cannot be read: ${messageOf(error)}`, { cause: error })
   }
 }
 
@@ -350,11 +403,20 @@ const userMessage = ({ machine }: Capabilities, text: string): UserMessage => ({
 const print = (value: Json): void => void process.stdout.write(`${JSON.stringify(value)}\n`)
 
 const write = (text: string): Promise<void> =>
-  new Promise((done, reject) => process.stdout.write(text, (error) => (error ? reject(error) : done())))
+  new Promise((done, reject) => process.stdout.write(text, (error) => (!error || (error as NodeJS.ErrnoException).code === 'EPIPE' ? done() : reject(error))))
 
 function say(text: string, code: number): number {
   process.stderr.write(text)
   return code
 }
+
+// Who reads has gone, as `head` does when it has enough: what runs is interrupted, and anything else is done.
+let hasReader = true
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  if (!hasReader) return
+  hasReader = false
+  if (!process.emit('SIGINT')) process.exit(0)
+})
 
 process.exitCode = await main(process.argv.slice(2))

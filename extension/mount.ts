@@ -1,4 +1,5 @@
 import type { Capabilities } from './compose.ts'
+import { extensionPoints } from './extension-points.ts'
 import { costCommand } from './core/cost/command.ts'
 import { costPlugin } from './core/cost/plugin.ts'
 import type { Kernel, Plugin } from './core/kernel/plugin.ts'
@@ -34,8 +35,15 @@ import { repeatReminder } from './core/tools/guards/repeat-reminder.ts'
 import { spillGuard } from './core/tools/guards/spill.ts'
 import { timeOutGuard } from './core/tools/guards/time-out.ts'
 import { createToolsPlugin } from './core/tools/registry.ts'
+import type { PresentationMode } from './core/tools/service.ts'
 import { checkpointsPlugin } from './features/checkpoints/plugin.ts'
+import { codeModePlugin } from './features/code-mode/plugin.ts'
+import { dynamicPluginsPlugin } from './features/dynamic-plugins/plugin.ts'
+import { editorToolsPlugin } from './features/editor-tools/plugin.ts'
+import { extensionsPlugin } from './features/extensions/plugin.ts'
 import { featureEvents } from './features/event-types.ts'
+import { goalsPlugin } from './features/goals/plugin.ts'
+import { historyPlugin } from './features/history/plugin.ts'
 import { hooksCommand } from './features/hooks/command.ts'
 import { createCommandEnvironment } from './features/command-environment/command-environment.ts'
 import { hooksPlugin } from './features/hooks/plugin.ts'
@@ -43,47 +51,72 @@ import { instructionsPlugin } from './features/instructions/plugin.ts'
 import { initCommandPlugin } from './features/instructions/init-command.ts'
 import { backgroundCommand } from './features/jobs/command.ts'
 import { jobsPlugin } from './features/jobs/plugin.ts'
+import { mcpCommand } from './features/mcp/command.ts'
+import { mcpPlugin } from './features/mcp/plugin.ts'
 import { newProblemsPlugin } from './features/new-problems/plugin.ts'
 import { observationPlugin } from './features/observation/plugin.ts'
 import { planPlugin } from './features/plan/plugin.ts'
 import { questionsPlugin } from './features/questions/plugin.ts'
 import { sessionCommands } from './features/commands/plugin.ts'
 import { referencesPlugin } from './features/references/plugin.ts'
+import { schedulesPlugin } from './features/schedule/plugin.ts'
 import { terminalEffects } from './features/terminals/effects.ts'
+import { noTerminals } from './features/terminals/no-terminals.ts'
 import { terminalsPlugin } from './features/terminals/plugin.ts'
 import { skillsPlugin } from './features/skills/plugin.ts'
-import { todoPlugin } from './features/todo/projection.ts'
+import { cliProvidersPlugin } from './features/subagents/clis/plugin.ts'
+import { subagentsPlugin } from './features/subagents/plugin.ts'
+import { worktreesPlugin } from './features/subagents/worktree/plugin.ts'
+import { workflowPlugin } from './features/workflow/plugin.ts'
+import { teamsPlugin } from './features/teams/plugin.ts'
+import { todoPlugin } from './features/todo/plugin.ts'
 import { webPlugin } from './features/web/plugin.ts'
 import { createEditorAdapter } from './models/editor/adapter.ts'
 import { createProviderAdapter } from './models/provider-adapter.ts'
 import { createScriptedTour } from './models/scripted-tour/adapter.ts'
+import { agentTools } from './tools/agents/plugin.ts'
+import { codeTools } from './tools/code/plugin.ts'
+import { cordisTools } from './tools/cordis/plugin.ts'
+import { keepBeforeImage } from './tools/files/file-change.ts'
 import { fileTools } from './tools/files/plugin.ts'
+import { goalTools } from './tools/goals/plugin.ts'
+import { historyTools } from './tools/history/plugin.ts'
 import { jobTools } from './tools/jobs/plugin.ts'
 import { languageTools } from './tools/language/plugin.ts'
+import { planTools } from './tools/plan/plugin.ts'
 import { questionTools } from './tools/questions/plugin.ts'
+import { scheduleTools } from './tools/schedule/plugin.ts'
 import { searchTools } from './tools/search/plugin.ts'
 import { shownPath } from './tools/shown-path.ts'
 import { persistentShell } from './persistent-shell-plugin.ts'
 import { shellTools } from './tools/shell/plugin.ts'
-import { terminalTools } from './tools/terminals/plugin.ts'
+import { absentTerminalTools, terminalTools } from './tools/terminals/plugin.ts'
 import { skillTools } from './tools/skills/plugin.ts'
+import { teamTools } from './tools/teams/plugin.ts'
 import { todoTools } from './tools/todo/plugin.ts'
 import { webTools } from './tools/web/plugin.ts'
+import { workflowTools } from './tools/workflow/plugin.ts'
 
 export interface MountOptions {
   /** Adapters beside the guided tour and the configured providers. */
   readonly adapters: readonly ModelAdapter[]
+  /** It ends with the person's turn: nothing begins by itself behind it. */
+  readonly isOneTurn?: boolean
 }
+
+/** Where the code of plugins of a session is kept, beside its spilled output. */
+const pluginsFolder = (spill: string) => spill.replace(/[\\/]spill$/, '/plugins')
 
 /** Every plugin of the application, in the order in which they start; they stop in reverse. */
 export function mountAll(kernel: Kernel, world: Capabilities, options: MountOptions): void {
   for (const plugin of plugins(kernel, world, options)) kernel.root.plugin(plugin)
 }
 
-function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions): readonly Plugin[] {
+function plugins(kernel: Kernel, world: Capabilities, { adapters, isOneTurn = false }: MountOptions): readonly Plugin[] {
   const { blobs, clock, editorModels, files, logger, machine, processes, search, workspace } = world
   const { dispatch } = kernel
   const logPath = (sessionId: string) => blobs.spillFolder(sessionId).replace(/[\\/]spill$/, '/events.jsonl')
+  const noTerminal = world.terminals?.problem ?? 'There is nothing here that opens terminals.'
   const environment = createCommandEnvironment({ dispatch, machine, logPath, ...(world.terminalSettings && { ofPerson: world.terminalSettings.environment }) })
   const setting = <Name extends keyof typeof specs>(name: Name) => (): ReturnType<(typeof specs)[Name]['parse']> => {
     const settings: Settings = kernel.root.settings
@@ -96,11 +129,12 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     featureEvents,
     costPlugin({ clock, logger }),
     retentionPlugin({ blobs, clock, logger, dispatch }),
+    historyPlugin({ events: world.events, files, index: world.searchIndex, clock, logger }),
     sessionArchivesPlugin({ events: world.events, blobs, clock, machine }),
     costCommand({ now: () => clock.now() }),
     createCommandsPlugin({ dispatch, machine, logger }),
     titlesPlugin({ logger, clock, machine }),
-    createToolsPlugin({ dispatch, randomId: () => machine.randomId(), order: setting('toolsOrder') }),
+    createToolsPlugin({ dispatch, randomId: () => machine.randomId(), order: setting('toolsOrder'), mode: () => presentationOf(setting('toolsPresentation')()) }),
     createSystemPromptPlugin({ dispatch, includeRuntimeContext: setting('promptIncludeRuntimeContext'), toolOrder: setting('toolsOrder') }),
     createPromptSectionsPlugin({
       machine,
@@ -130,8 +164,9 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
       dispatch, source: world.settings, workspace, files, machine, logger,
       shellSyntax: world.shellSyntax,
       ...(world.sandbox && { sandbox: world.sandbox }),
+      ...(world.worktrees && { walledFolder: world.worktrees.folder }),
       readableFolders: (sessionId) => [
-        ...[sessionId, ...(kernel.root.get('sessions')?.ancestors(sessionId) ?? [])].map((id) => blobs.spillFolder(id)),
+        ...[sessionId, ...(kernel.root.get('sessions')?.ancestors(sessionId) ?? [])].flatMap((id) => [blobs.spillFolder(id), pluginsFolder(blobs.spillFolder(id))]),
         ...(kernel.root.get('skills')?.resourceFolders(sessionId) ?? []),
       ],
     }),
@@ -145,14 +180,17 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     checkpointsPlugin({
       files, blobs, processes, shellSyntax: world.shellSyntax, changeWatch: world.changeWatch, sensitivePaths: setting('permissionsSensitivePaths'), clock, logger, machine, isEnabled: setting('checkpointsEnabled'), maxAgeDays: setting('checkpointsMaxAgeDays'),
     }),
-    todoPlugin,
+    todoPlugin({ logger, machine }),
     referencesPlugin({
       facts: world.editorFacts, clock, files, logger, machine, processes, search, workspace,
       maxResults: setting('referencesMaxResults'), sensitivePaths: setting('permissionsSensitivePaths'),
       shown: (path, cwd) => shownPath(path, cwd, workspace.folders()),
     }),
     jobsPlugin({ clock, logger, machine, processes, maxConsecutiveWakes: setting('jobsMaxConsecutiveWakes') }),
+    dynamicPluginsPlugin({ kernel, codeRuntime: world.codeRuntime, clock, machine, files, blobs, logger, workspace, points: extensionPoints }),
     planPlugin({ logger, machine }),
+    goalsPlugin({ clock, files, logger, machine, workspace, dispatch, problemFeed: world.problemFeed, isOneTurn }),
+    schedulesPlugin({ clock, logger, machine, workspace, isOneTurn }),
     webPlugin({ http: world.http, pages: world.webPages, documents: world.documents, secrets: world.secrets, clock, logger }),
 
     fileTools({ files, blobs, clock, documents: world.documents, pictures: world.pictures, languages: world.languages, ...(world.notebooks && { notebooks: world.notebooks }) }),
@@ -164,24 +202,52 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     jobTools,
     ...(world.terminals?.problem === null
       ? [terminalsPlugin({ terminals: world.terminals, createScreen: world.createScreen, ...(world.terminalViews && { views: world.terminalViews }), ...(world.personTerminals && { personTerminals: world.personTerminals }), mayAdopt: setting('terminalsAdopt'), clock, logger, machine, shellPath: setting('shellPath'), environment, profiles: () => (world.terminalSettings?.profiles() ?? []).filter(({ name }) => setting('terminalsProfiles')().includes(name)) }), terminalEffects, terminalTools({ files, offersAdoption: world.personTerminals === undefined ? () => false : setting('terminalsAdopt') })]
-      : []),
+      : [absentTerminalTools({ files, terminals: noTerminals(noTerminal), problem: noTerminal })]),
     todoTools({ allowParallelInProgress: true }),
     questionTools,
+    planTools,
+    goalTools,
+    scheduleTools,
     webTools,
     skillTools,
+    workflowTools({ maxRounds: setting('ralphMaxRounds') }),
+    teamTools,
+    cordisTools,
+    agentTools({ machine, forkMode: setting('subagentsForkMode') }),
+    historyTools,
 
     hooksPlugin({ files, processes, clock, machine, workspace, logger, logPath }),
     hooksCommand,
+    mcpPlugin({ connector: world.mcp, files, blobs, clock, logger, machine, secrets: world.secrets, settings: world.settings, workspace, ...(world.mcpInput && { askInput: world.mcpInput }), ...(world.mcpSignIn && { signIn: world.mcpSignIn }) }),
+    mcpCommand,
+    ...(world.editorTools ? [editorToolsPlugin({ tools: world.editorTools, blobs, logger, machine })] : []),
+    ...(world.contributions ? [extensionsPlugin({ contributions: world.contributions, clock, logger, fileChanges: { files, machine, sensitivePaths: setting('permissionsSensitivePaths'), keepBeforeImage: (target, exec) => keepBeforeImage({ files, blobs }, target, exec) } })] : []),
     createPresetsPlugin({ kernel, workspace, stored: { files, userFolder: `${machine.userFolder}/presets` } }),
     ...(world.terminals?.problem === null ? [persistentShell({ terminals: world.terminals, ...(world.terminalViews && { views: world.terminalViews }), blobs, clock, machine, workspace, shellPath: setting('shellPath'), offered: setting('shellOffered'), environment })] : []),
     createRetryPlugin({ clock, machine }),
     createModelRoutesPlugin({ logger }),
     unreadableCalls,
     createAgentsPlugin({ kernel, clock, logger, machine, blobs }),
+    ...(world.worktrees ? [worktreesPlugin({ store: world.worktrees, processes, clock, logger, machine })] : []),
+    subagentsPlugin({ dispatch, clock, logger, machine }),
+    teamsPlugin({ clock, logger, machine, files, shellSyntax: world.shellSyntax, workspace, isOneTurn }),
+    cliProvidersPlugin({ processes, clock, logger, machine, workspace }),
+    workflowPlugin({
+      codeRuntime: world.codeRuntime, dispatch, clock, logger, machine, workspace,
+      settings: { concurrency: setting('workflowConcurrency'), maxTotalAgents: setting('workflowMaxTotalAgents'), maxItemsPerCall: setting('workflowMaxItemsPerCall'), syncTimeoutMs: setting('workflowSyncTimeoutMs') },
+    }),
+    codeModePlugin({
+      codeRuntime: world.codeRuntime, dispatch, clock, machine, workspace,
+      settings: {
+        computeMs: setting('codeComputeMs'), maxWallMs: setting('codeMaxWallMs'), memoryBytes: () => setting('codeMaxMemory')() * 1_048_576, outputBytes: setting('codeMaxOutputBytes'),
+        calls: setting('codeMaxCalls'), maxParallelSubCalls: setting('agentMaxParallelSubCalls'),
+      },
+    }),
+    codeTools,
     compactionPlugin({ clock, machine, logger, dispatch, blobs }),
     compactCommand,
     backgroundCommand,
-    questionsPlugin({ machine, logger }),
+    questionsPlugin({ machine, logger, clock }),
     instructionsPlugin({ files, logger, machine, workspace }),
     initCommandPlugin({ machine }),
     skillsPlugin({ dispatch, files, logger, machine, workspace }),
@@ -197,3 +263,6 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters }: MountOptions
     },
   ]
 }
+
+/** Where no preset says otherwise, tools are as the model knows them. */
+const presentationOf = (chosen: 'preset' | PresentationMode): PresentationMode => (chosen === 'preset' ? 'native' : chosen)

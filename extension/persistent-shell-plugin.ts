@@ -1,7 +1,7 @@
 import type { Undo } from './base/undo.ts'
 import type { Machine } from './capabilities/machine.ts'
 import type { Workspace } from './capabilities/workspace.ts'
-import type { Context, Plugin } from './core/kernel/plugin.ts'
+import type { Context, Plugin, ScopeKey } from './core/kernel/plugin.ts'
 import { settings } from './core/settings/specs.ts'
 import type {} from './core/loop/points.ts'
 import type {} from './core/policy/permissions.ts'
@@ -11,14 +11,11 @@ import type {} from './core/settings/settings.ts'
 import type {} from './core/tools/service.ts'
 import { persistentBash, persistentPwsh } from './tools/shell/persistent-dialect.ts'
 import { createPersistentShells, type PersistentShellNeeds } from './tools/shell/persistent-tool.ts'
-import { isOffered, type OfferedShells } from './tools/shell/plugin.ts'
+import { isOffered, shellNeeds, type OfferedShells } from './tools/shell/plugin.ts'
 import { programOf } from './tools/shell/shell-dialect.ts'
 
-/** The preset whose shell stays from call to call. */
-const PRESET = 'minimal'
-
 /**
- * Puts shells that stay in the place of `bash` and `pwsh`, in the layer of the minimal preset alone.
+ * Puts shells that stay in the place of `bash` and `pwsh`, in the layers of presets that want them.
  *
  * What a layer registers itself no restriction of it reaches, so it goes while the folder is not trusted, no folder is on the disk or the person has turned the tool off.
  */
@@ -28,24 +25,27 @@ export function persistentShell(needs: Omit<PersistentShellNeeds, 'program' | 'm
     name: 'persistent-shell',
     inject: ['permissions', 'presets', 'settings', 'tools'],
     apply(ctx) {
-      const layer: Context = ctx.scoped(ctx.presets.scopeOf(PRESET))
-      const scope = ctx.presets.scopeOf(PRESET)
       const shells = [persistentBash, persistentPwsh].flatMap((dialect) => {
         const program = () => programOf(dialect.name, shellPath(), machine[dialect.name])
         const first = program()
-        if (first === null || !isOffered(dialect.name, offered(), machine.platform)) return []
-        return [{ name: dialect.name, ...createPersistentShells({ ...needs, dialect, confinement: () => ctx.get('confinement'), program: () => program() ?? first }) }]
+        const make = () => createPersistentShells({ ...needs, dialect, confinement: () => ctx.get('confinement'), program: () => program() ?? first ?? dialect.name })
+        const isWanted = isOffered(dialect.name, offered(), machine.platform)
+        if (first !== null && isWanted) return [{ name: dialect.name, ...make() }]
+        ctx.tools.declareAbsent({ needs: shellNeeds(dialect.name, isWanted), presets: ['minimal'] }, () => make().tool)
+        return []
       })
-      const undo = new Map<string, readonly Undo[]>()
-      const update = () => {
+      const layers: { readonly scope: ScopeKey; readonly layer: Context; readonly tools: readonly string[]; readonly undo: Map<string, readonly Undo[]> }[] = []
+      const update = () => layers.forEach(updateLayer)
+      const updateLayer = ({ scope, layer, tools, undo }: (typeof layers)[number]) => {
         for (const { name, tool, stateOf } of shells) {
-          const isThere = workspace.isTrusted() && hasFolderForPrograms(workspace) && !ctx.settings.get(settings.toolsDisabled).includes(name)
+          const isThere = tools.includes(name) && workspace.isTrusted() && hasFolderForPrograms(workspace) && !ctx.settings.get(settings.toolsDisabled).includes(name)
           if (isThere === undo.has(name)) continue
           for (const one of undo.get(name) ?? []) one()
           undo.delete(name)
           if (!isThere) continue
           undo.set(name, [
-            layer.tools.register(tool),
+            // What its calls do is declared of this very tool, so each layer has one of its own.
+            layer.tools.register({ ...tool }),
             ctx.permissions.declare(
               name,
               (args, agent) => {
@@ -59,7 +59,14 @@ export function persistentShell(needs: Omit<PersistentShellNeeds, 'program' | 'm
           ])
         }
       }
-      update()
+      ctx.effect(
+        ctx.presets.onMount((scope, { hasPersistentShell, tools }) => {
+          if (hasPersistentShell !== true) return
+          const made = { scope, layer: ctx.scoped(scope), tools, undo: new Map<string, readonly Undo[]>() }
+          layers.push(made)
+          updateLayer(made)
+        }),
+      )
       ctx.effect(workspace.onDidChangeTrust(update))
       ctx.effect(workspace.onDidChangeFolders(update))
       ctx.effect(

@@ -51,7 +51,11 @@ const commonJs: BuildOptions = {
 /** `main.ts` loads the rest of the editor's root on first use, from a bundle of its own. */
 const laterBundle: Plugin = {
   name: 'later-bundle',
-  setup: ({ onResolve }) => onResolve({ filter: /\/editor-root\.ts$/ }, ({ kind }) => (kind === 'dynamic-import' ? { path: './editor-root.cjs', external: true } : null)),
+  setup({ onResolve }) {
+    onResolve({ filter: /\/editor-root\.ts$/ }, ({ kind }) => (kind === 'dynamic-import' ? { path: './editor-root.cjs', external: true } : null))
+    // What the first other extension that asks for the API needs.
+    onResolve({ filter: /\/contribution-list\.ts$/ }, ({ kind }) => (kind === 'dynamic-import' ? { path: './extension-api.cjs', external: true } : null))
+  },
 }
 
 const laterFiles: Readonly<Record<string, string>> = {
@@ -64,8 +68,18 @@ const laterFiles: Readonly<Record<string, string>> = {
 /** A large package that few sessions need is a file of its own, loaded with the first use, so that a start does not read it. */
 const laterPackages: Plugin = {
   name: 'later-packages',
-  setup: ({ onResolve }) =>
-    onResolve({ filter: new RegExp(`^(${Object.keys(laterFiles).join('|')})$`) }, ({ kind, path }) => (kind === 'dynamic-import' ? { path: laterFiles[path] ?? path, external: true } : null)),
+  setup({ onResolve }) {
+    onResolve({ filter: new RegExp(`^(${Object.keys(laterFiles).join('|')})$`) }, ({ kind, path }) => (kind === 'dynamic-import' ? { path: laterFiles[path] ?? path, external: true } : null))
+    // A file of ours that stands over several such packages.
+    onResolve({ filter: /\/calendar-engine\.ts$/ }, ({ kind }) => (kind === 'dynamic-import' ? { path: './calendar.cjs', external: true } : null))
+    onResolve({ filter: /\/sdk-client\.ts$/ }, ({ kind }) => (kind === 'dynamic-import' ? { path: './mcp.cjs', external: true } : null))
+  },
+}
+
+/** The protocol's library brings a validator for schemas, whose work Bosun's own pipeline does. */
+const noSchemaValidator: Plugin = {
+  name: 'no-schema-validator',
+  setup: ({ onResolve }) => onResolve({ filter: /\/ajv-provider\.js$/ }, () => ({ path: join(root, 'scripts/no-schema-validator.ts') })),
 }
 
 /** What a page is read with knows a document already, so that no second parser comes along. */
@@ -74,15 +88,20 @@ const pageTextAliases = { '@mixmark-io/domino': join(root, 'scripts/no-second-pa
 const bundles: readonly Bundle[] = [
   { name: 'extension', entry: 'extension/main.ts', options: { ...commonJs, outfile: 'dist/extension.cjs', plugins: [laterBundle] } },
   { name: 'editor-root', entry: 'extension/editor-root.ts', options: { ...commonJs, outfile: 'dist/editor-root.cjs', plugins: [laterPackages] } },
+  { name: 'extension-api', entry: 'extension/features/extensions/contribution-list.ts', options: { ...commonJs, outfile: 'dist/extension-api.cjs' } },
   { name: 'headless', entry: 'extension/headless-start.ts', options: { ...esModule, outfile: 'dist/headless.js' } },
   { name: 'headless-program', entry: 'extension/headless.ts', options: { ...esModule, outfile: 'dist/headless-program.js', plugins: [laterPackages] } },
-  { name: 'undici', entry: 'scripts/later-undici.ts', options: { ...commonJs, outfile: 'dist/undici.cjs' } },
-  { name: 'xterm', entry: 'scripts/later-xterm.ts', options: { ...commonJs, outfile: 'dist/xterm.cjs' } },
-  { name: 'language-client', entry: 'scripts/later-language-client.ts', options: { ...commonJs, outfile: 'dist/language-client.cjs' } },
+  { name: 'undici', entry: 'scripts/later-undici.ts', options: { ...commonJs, outfile: 'dist/undici.cjs', keepNames: false } },
+  { name: 'xterm', entry: 'scripts/later-xterm.ts', options: { ...commonJs, outfile: 'dist/xterm.cjs', keepNames: false } },
+  { name: 'calendar', entry: 'scripts/later-calendar.ts', options: { ...commonJs, outfile: 'dist/calendar.cjs', keepNames: false } },
+  { name: 'mcp', entry: 'extension/platform/node/mcp/sdk-client.ts', options: { ...commonJs, outfile: 'dist/mcp.cjs', plugins: [noSchemaValidator] } },
+  { name: 'language-client', entry: 'scripts/later-language-client.ts', options: { ...commonJs, outfile: 'dist/language-client.cjs', keepNames: false } },
   { name: 'language-protocol', entry: 'scripts/later-language-protocol.ts', options: { ...commonJs, outfile: 'dist/language-protocol.cjs' } },
   { name: 'keeper', entry: 'extension/platform/node/keeper-main.ts', options: { ...esModule, outfile: 'dist/keeper.js' } },
-  { name: 'page-text', entry: 'extension/platform/node/page-text-main.ts', options: { ...esModule, outfile: 'dist/page-text.js', alias: pageTextAliases } },
-  { name: 'pdf-text', entry: 'extension/platform/node/pdf-text-main.ts', options: { ...esModule, outfile: 'dist/pdf-text.js' } },
+  { name: 'page-text', entry: 'extension/platform/node/page-text-main.ts', options: { ...esModule, outfile: 'dist/page-text.js', alias: pageTextAliases, keepNames: false } },
+  { name: 'pdf-text', entry: 'extension/platform/node/pdf-text-main.ts', options: { ...esModule, outfile: 'dist/pdf-text.js', keepNames: false } },
+  { name: 'quickjs', entry: 'extension/platform/node/quickjs/isolate-main.ts', options: { ...esModule, outfile: 'dist/quickjs.js' } },
+  { name: 'search-index', entry: 'extension/platform/node/search-index/index-main.ts', options: { ...esModule, outfile: 'dist/search-index.js' } },
   { name: 'scale-picture', entry: 'extension/platform/node/scale-picture-main.ts', options: { ...esModule, outfile: 'dist/scale-picture.js' } },
   {
     name: 'webview',
@@ -92,6 +111,8 @@ const bundles: readonly Bundle[] = [
       target: 'es2023',
       format: 'esm',
       splitting: true,
+      // Nothing in the page asks for the name of a function, and the names are 12 KB.
+      keepNames: false,
       outdir: 'dist',
       entryNames: 'webview',
       chunkNames: 'webview-[name]-[hash]',
@@ -109,6 +130,9 @@ await mkdir(dist, { recursive: true })
 await writeFile(join(dist, 'package.json'), '{ "type": "module" }\n')
 // The webview loads these by name.
 for (const name of ['codicon.css', 'codicon.ttf']) await copyFile(join(root, 'node_modules/@vscode/codicons/dist', name), join(dist, name))
+
+// Read when the first program runs.
+await copyFile(join(root, 'node_modules/@jitl/quickjs-wasmfile-release-sync/dist/emscripten-module.wasm'), join(dist, 'quickjs.wasm'))
 
 const present = bundles.filter((bundle) => existsSync(join(root, bundle.entry)))
 for (const bundle of bundles) {

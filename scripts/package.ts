@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { cp, lstat, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { cp, lstat, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -44,9 +44,11 @@ try {
 async function pack(target: string | undefined): Promise<string> {
   const stage = join(scratch, target ?? 'here')
   await mkdir(stage, { recursive: true })
-  for (const name of ['media', 'l10n', 'package.json', 'package.nls.json', 'README.md', 'CHANGELOG.md', 'LICENSE', '.vscodeignore']) {
-    if (existsSync(join(root, name))) await cp(join(root, name), join(stage, name), { recursive: true })
+  for (const name of ['media', 'l10n', 'package.json', 'package.nls.json', 'README.md', 'bosun.d.ts', 'CHANGELOG.md', 'LICENSE', '.vscodeignore']) {
+    // The list of English texts is for translators: the editor looks texts up in those of other languages alone.
+    if (existsSync(join(root, name))) await cp(join(root, name), join(stage, name), { recursive: true, filter: (path) => !path.endsWith('bundle.l10n.json') })
   }
+  await writeFile(join(stage, 'package.json'), JSON.stringify(JSON.parse(await readFile(join(stage, 'package.json'), 'utf8'))))
   // What only the headless program loads stays out.
   await cp(join(root, 'dist'), join(stage, 'dist'), { recursive: true, filter: (path) => !/\.vsix$|headless(-program)?\.js$|language-protocol\.cjs$/.test(path) })
   for (const { name, files, isPerTarget } of packages) {

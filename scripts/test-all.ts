@@ -40,7 +40,10 @@ const results = await readResults()
 const sum = (key: 'passed' | 'failed' | 'skipped') => results.reduce((total, result) => total + result[key], 0)
 const total = { passed: sum('passed'), failed: sum('failed') + failedSteps.length, skipped: sum('skipped') }
 console.log()
-for (const { suite, ...counts } of results) console.log(`${suite.padEnd(8)} ${closingLine(counts)}`)
+for (const { suite, passedOnSecondTry = [], ...counts } of results) {
+  console.log(`${suite.padEnd(8)} ${closingLine(counts)}`)
+  for (const name of passedOnSecondTry) console.log(`${suite.padEnd(8)} PASSED ON THE SECOND TRY: ${name}`)
+}
 for (const name of failedSteps) console.log(`${name.padEnd(8)} failed`)
 console.log(`\n${closingLine(total)}`)
 process.exitCode = total.failed === 0 ? 0 : 1

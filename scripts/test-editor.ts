@@ -8,6 +8,7 @@ import { run } from './child-process.ts'
 import { chromiumArgs, findChromium } from './chromium.ts'
 import { bundleEditorTests, editorTestsFile, eventsVariable, EditorTestLog } from './editor-tests.ts'
 import { root } from './root.ts'
+import { buildFixtureExtension, sampleId } from './fixture-extension.ts'
 import { installVscodeServer, startVscodeServer, type VscodeServer } from './vscode-server.ts'
 
 /*
@@ -39,6 +40,8 @@ try {
   await mkdir(join(scratch, 'home'))
   // Names a vendor of language models, which only an extension can do. The page takes one extension under development, so this one is installed.
   await cp(join(root, 'test/fixtures/editor-models'), join(scratch, 'extensions', 'acme.acme-models-0.0.1'), { recursive: true })
+  // Uses Bosun's API from beside it.
+  await buildFixtureExtension('sample-extension', join(scratch, 'extensions', `${sampleId}-0.0.1`))
   const server = await startVscodeServer({
     port: 0,
     dataDir: join(scratch, 'data'),

@@ -114,13 +114,18 @@ export async function startVscodeServer(options: ServerOptions): Promise<VscodeS
 /** Install a packaged extension into `extensionsDir`, as a person would from the command line. */
 export async function installExtension({ vsix, dataDir, extensionsDir }: { vsix: string; dataDir: string; extensionsDir: string }): Promise<void> {
   await mkdir(extensionsDir, { recursive: true })
+  await changeExtensions(['--install-extension', vsix, '--force'], { dataDir, extensionsDir })
+}
+
+/** Take an extension out of `extensionsDir` by its id, as a person would from the command line; a window learns of it when it is reloaded. */
+export async function uninstallExtension({ id, dataDir, extensionsDir }: { id: string; dataDir: string; extensionsDir: string }): Promise<void> {
+  await changeExtensions(['--uninstall-extension', id], { dataDir, extensionsDir })
+}
+
+async function changeExtensions(args: readonly string[], { dataDir, extensionsDir }: { dataDir: string; extensionsDir: string }): Promise<void> {
   await run(
     process.execPath,
-    [
-      join(vscodeFolder, 'out/server-main.js'),
-      ...['--install-extension', vsix, '--force', '--accept-server-license-terms'],
-      ...['--server-data-dir', dataDir, '--extensions-dir', extensionsDir],
-    ],
+    [join(vscodeFolder, 'out/server-main.js'), ...args, '--accept-server-license-terms', ...['--server-data-dir', dataDir, '--extensions-dir', extensionsDir]],
     { env: editorEnv() },
   )
 }

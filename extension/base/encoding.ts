@@ -1,3 +1,5 @@
+import { joinBytes } from './join-bytes.ts'
+
 /**
  * What is text, and how it is stored.
  *
@@ -84,7 +86,7 @@ export interface Unencodable {
 export function encodeText(text: string, codec: TextCodec, hasBom: boolean): Encoded {
   const body = codec.encode(text)
   if (!(body instanceof Uint8Array)) return { unencodable: unencodableAt(text, body.unencodableAt) }
-  return { bytes: hasBom ? concat([bomOf(codec), body]) : body }
+  return { bytes: hasBom ? joinBytes([bomOf(codec), body]) : body }
 }
 
 /** Offsets are UTF-16 units into the decoded text, end exclusive; sorted, not overlapping. */
@@ -115,7 +117,7 @@ export function editBytes(bytes: Uint8Array, decoded: DecodedText, edits: readon
     textAt = end
   }
   parts.push(bytes.subarray(byteAt))
-  return { bytes: concat(parts) }
+  return { bytes: joinBytes(parts) }
 }
 
 /** The text with the ranges replaced. */
@@ -279,7 +281,7 @@ function createCuttingDecoder(
   let carried: Uint8Array = new Uint8Array(0)
   return {
     write: (piece) => {
-      const bytes = carried.length === 0 ? piece : concat([carried, piece])
+      const bytes = carried.length === 0 ? piece : joinBytes([carried, piece])
       const length = completeLength(bytes.length, bytes)
       // A copy: the caller may use the memory of the piece again. (`slice` copies only where no subclass changes it.)
       carried = new Uint8Array(bytes.subarray(length))
@@ -371,14 +373,4 @@ function unencodableAt(text: string, offset: number): Unencodable {
 function countLineEndsBefore(text: string): number {
   const { lf, crlf } = countLineEnds(text)
   return lf + crlf
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }

@@ -19,6 +19,14 @@ export function childPath(folder: string, name: string): string {
 /** The last step. */
 export const nameOf = (path: string): string => path.split(/[\\/]/).at(-1) ?? path
 
+/** `path` as those name it who work in `folder`: from there where it lies below it, else whole. */
+export function seenFrom(folder: string, path: string): string {
+  if (folder === '' || !path.startsWith(folder)) return path
+  // The top of a disk ends in the separator itself.
+  const rest = path.slice(folder.replace(/[\\/]$/, '').length)
+  return rest.length > 1 && /^[\\/]/.test(rest) ? rest.slice(1) : path
+}
+
 /** From `top` down to `folder`, both with; `top` must be `folder` or stand above it. */
 export function foldersDown(top: string, folder: string): readonly string[] {
   const found: string[] = []

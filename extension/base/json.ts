@@ -24,7 +24,27 @@ export class JsonError extends HarnessError<'NOT_JSON'> {
  * Source: runtime specification 3.3. Depth costs no stack; the same object in two places is fine; other realms' objects are.
  */
 export function snapshotJson(value: unknown, root = 'value'): Json {
-  return isScalar(value) ? value : copyContainer(value, [root])
+  if (isScalar(value)) return value
+  const copy = copyContainer(value, [root])
+  snapshots.add(copy as object)
+  return copy
+}
+
+/** What is a snapshot already stays as it is, also within another value: it is whole and frozen to its ground. */
+const snapshots = new WeakSet<object>()
+
+/** Whether `value` was made by `snapshotJson` or `parseSnapshot`, so that what was found out about it stays true. */
+export const isSnapshot = (value: Json): value is JsonArray | JsonObject => isContainer(value) && snapshots.has(value)
+
+/**
+ * The value of JSON text, frozen: as a snapshot of it, without the copy.
+ *
+ * Errors: `SyntaxError` for what is no JSON. Negative zero, which a snapshot refuses, must not stand in it.
+ */
+export function parseSnapshot(text: string): Json {
+  const value = freezeJson(JSON.parse(text) as Json)
+  if (isContainer(value)) snapshots.add(value)
+  return value
 }
 
 /**
@@ -36,7 +56,7 @@ export function deepFreeze<T>(value: T): T {
   while (stack.length > 0) {
     const next = stack.pop()
     if (!isContainer(next) || Object.isFrozen(next) || !(isPlainArray(next) || isPlainObject(next))) continue
-    for (const descriptor of Object.values(Object.getOwnPropertyDescriptors(next))) stack.push(descriptor.value)
+    for (const key of Reflect.ownKeys(next)) stack.push(Object.getOwnPropertyDescriptor(next, key)!.value)
     Object.freeze(next)
   }
   return value
@@ -58,6 +78,39 @@ export function freezeJson<T extends Json>(value: T): T {
   return value
 }
 
+/** Where a text of `value` holds half a character (a surrogate without its other half), from the name of the root; null where none does. */
+export function halfCharacterIn(value: Json, root = 'value'): string | null {
+  if (isWellFormed(value)) return null
+  const stack: { readonly value: Json; readonly path: Path }[] = [{ value, path: [root] }]
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const { value: one, path } = next
+    if (typeof one === 'string' && !one.isWellFormed()) return pathText(path)
+    if (!isContainer(one)) continue
+    if (isJsonArray(one)) for (const [index, slot] of one.entries()) stack.push({ value: slot, path: [...path, index] })
+    else for (const [key, slot] of Object.entries<Json>(one)) {
+      if (!key.isWellFormed()) return `a key of ${pathText(path)}`
+      stack.push({ value: slot, path: [...path, key] })
+    }
+  }
+  return null
+}
+
+function isWellFormed(value: Json): boolean {
+  const stack: Json[] = [value]
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (typeof next === 'string' && !next.isWellFormed()) return false
+    if (!isContainer(next)) continue
+    if (isJsonArray(next)) for (const slot of next) stack.push(slot)
+    else {
+      for (const key in next) {
+        if (!key.isWellFormed()) return false
+        stack.push(next[key]!)
+      }
+    }
+  }
+  return true
+}
+
 /** Same JSON value; the order of keys does not matter. */
 export function jsonEquals(left: Json, right: Json): boolean {
   const stack: [Json, Json][] = [[left, right]]
@@ -75,7 +128,7 @@ export function jsonEquals(left: Json, right: Json): boolean {
   return true
 }
 
-export const isJsonArray = (value: Json): value is JsonArray => Array.isArray(value)
+export const isJsonArray = (value: Json | undefined): value is JsonArray => Array.isArray(value)
 export const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -105,6 +158,7 @@ function isScalar(value: unknown): value is null | boolean | number | string {
 const maxRecursion = 200
 
 function copyContainer(value: unknown, path: Path): Json {
+  if (isContainer(value) && snapshots.has(value)) return value as Json
   if (path.length > maxRecursion) return copyDeep(value, path)
   const { source, keys, size } = checkContainer(value, path)
   const copy = keys === null ? [] : {}

@@ -6,6 +6,6 @@ export interface Clock {
   now(): number
   /** Milliseconds that never go back, for durations. */
   monotonicMs(): number
-  /** Call `fire` once after `delayMs`; the undo cancels it. */
+  /** Call `fire` once, never before this returns, after `delayMs`, which a timer of the machine may miss by a millisecond; the undo cancels it. */
   schedule(delayMs: number, fire: () => void): Undo
 }

@@ -1,3 +1,4 @@
+import type { Json } from '../base/json.ts'
 import type { EditorQuery, FileLocation } from '../protocol/cards.ts'
 import type { Undo } from '../base/undo.ts'
 
@@ -39,22 +40,58 @@ export interface Editor {
   /** A name that conditions of the manifest's menus may ask for, with the product prefix. */
   setCondition(name: string, isTrue: boolean): void
   copy(text: string): Promise<void>
-  /** A native pick list. Resolves to the chosen id or null. */
-  pick(options: { readonly title: string; readonly placeholder?: string; readonly items: readonly PickItem[] }): Promise<string | null>
-  input(options: { readonly title: string; readonly prompt: string; readonly value?: string; readonly isSecret?: boolean }): Promise<string | null>
+  /** A native pick list. Resolves to the chosen id or null. `stays`: it is open until the person closes it, also when they look elsewhere. */
+  pick(options: PickOptions): Promise<string | null>
+  /** The same for several; `isCurrent` ticks an item before. Null when the person backed out. */
+  pickMany(options: PickOptions): Promise<readonly string[] | null>
+  /**
+   * The same with a list that `find` fills anew after each pause in typing; what it finds is shown as it is, in its order. A partial
+   * answer is asked for again. `onFocus` hears of the row that the person moves onto; its signal fires when they move on. A failure of
+   * `find` leaves the list as it was.
+   */
+  pickFound(options: {
+    readonly title: string
+    readonly placeholder: string
+    readonly find: (typed: string, signal: AbortSignal) => Promise<FoundItems>
+    readonly onFocus: (id: string, signal: AbortSignal) => void
+  }): Promise<{ readonly id: string; readonly button: string | null } | null>
+  /** As `openText`, beside what the person does: it takes no focus. */
+  previewText(text: VirtualText): Promise<void>
+  /** `check` says what is wrong with what is typed, and only what nothing is wrong with can be given. */
+  input(options: { readonly title: string; readonly prompt: string; readonly value?: string; readonly isSecret?: boolean; readonly check?: (typed: string) => string | null }): Promise<string | null>
+  /**
+   * Delete a file by its absolute path: into the trash, or for good. False where there is no trash; nothing was deleted then.
+   * Errors: `Error` in words for the person when it cannot be deleted.
+   */
+  deleteFile(path: string, options: { readonly isForGood: boolean }): Promise<boolean>
   /** True only after an explicit yes. */
   confirm(options: { readonly text: string; readonly detail?: string; readonly yes: string }): Promise<boolean>
   /** One status bar item. */
   setStatus(status: { readonly text: string; readonly tooltip: string; readonly isWarning: boolean }): void
+  /** A second item, for the reminder that comes next; null takes it away. */
+  setReminder(reminder: { readonly text: string; readonly tooltip: string } | null): void
+  /** The item of the goal beside it, of its own, or none. `heading` and `lines` are plain words, shown one below the other. */
+  setGoalStatus(status: GoalStatus | null): void
   setBadge(badge: { readonly count: number; readonly tooltip: string } | null): void
   /** Bring the chat before the person, with the focus in the composer: they asked for it. */
   showChat(): Promise<void>
+  /** A command of the editor or of another extension, by its id. Errors: its own, and `Error` for one that nobody has. */
+  runCommand(id: string, args?: Json): Promise<unknown>
   /** The editor's own dialogs and pages. */
   openFolder(): Promise<void>
   manageTrust(): Promise<void>
   openSettings(query: string): Promise<void>
   isChatVisible(): boolean
+  /** The person looks at this window. */
+  isWindowFocused(): boolean
   onDidChangeChatVisible(listener: () => void): Undo
+}
+
+export interface GoalStatus {
+  readonly text: string
+  readonly heading: string
+  readonly lines: readonly string[]
+  readonly isWarning: boolean
 }
 
 /** One side of a merge, with the words over it. */
@@ -78,6 +115,15 @@ export interface FileKind {
   readonly endings: readonly string[]
 }
 
+export interface PickOptions {
+  readonly title: string
+  readonly placeholder?: string
+  readonly items: readonly PickItem[]
+  readonly stays?: boolean
+  /** Of several lists in a row. */
+  readonly step?: { readonly at: number; readonly of: number }
+}
+
 export interface PickItem {
   readonly id: string
   readonly label: string
@@ -86,4 +132,23 @@ export interface PickItem {
   readonly isCurrent?: boolean
   /** A heading; cannot be chosen. */
   readonly isSeparator?: boolean
+}
+
+export interface FoundItems {
+  readonly items: readonly FoundItem[]
+  /** More will be found when it is asked for again. */
+  readonly isPartial: boolean
+  /** A line for the person, over the list. */
+  readonly note?: string
+}
+
+export interface FoundItem extends PickItem {
+  readonly buttons?: readonly PickButton[]
+}
+
+export interface PickButton {
+  readonly id: string
+  /** A codicon. */
+  readonly icon: string
+  readonly label: string
 }

@@ -67,6 +67,12 @@ export interface EventFile {
   read(): AsyncIterable<readonly JsonObject[]>
   /** The newest `count` lines, oldest first, without reading the rest of the file. */
   readTail(count: number): Promise<readonly JsonObject[]>
+  /**
+   * The whole lines that another window has written since they were last read, at most about `maxBytes` of them; the rest comes with
+   * the next call. Only behind a `read` that came to its end. Errors: `SESSION_NOT_FOUND` when it was removed; `UNREADABLE` when what
+   * was read is not there any more, as after a repair, or is no log.
+   */
+  readMore(maxBytes: number): Promise<readonly JsonObject[]>
   /** Keep the first `lines` lines after the header and move what follows into a file beside the log, durably. Before the first append. */
   cut(lines: number, reason: string): Promise<void>
   /** Queue one line, which must not change any more; it reaches the file in order. Never throws: a failure shows in `flush`. */

@@ -149,6 +149,8 @@ export interface WriteChange {
   readonly expect: Expectation
   /** Name of the undo stop, such as "Bosun: write a.ts". */
   readonly label: string
+  /** Of a new file: nobody else may read or write it, nor the folders that are made for it, where the system knows owners. */
+  readonly isForOwnerAlone?: true
   readonly signal?: AbortSignal
 }
 

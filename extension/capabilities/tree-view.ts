@@ -8,6 +8,10 @@ export interface TreeView {
   focus(): Promise<void>
   isVisible(): boolean
   onDidChangeVisible(listener: () => void): Undo
+  /** The person opened a node; what is under a lazy one may be asked for now. */
+  onDidOpen(listener: (nodeId: string) => void): Undo
+  /** The person set or took away the tick of a node; the next state says whether it stays so. */
+  onDidCheck(listener: (nodeId: string, isChecked: boolean) => void): Undo
 }
 
 export interface TreeState {
@@ -37,7 +41,11 @@ export interface TreeNode {
   readonly kinds?: readonly string[]
   /** What a click does: a command, without the product prefix; it gets the id of the node. */
   readonly press?: string
+  /** A tick beside it. */
+  readonly check?: { readonly isChecked: boolean; readonly tooltip: string }
   readonly children?: readonly TreeNode[]
+  /** There are children, which come once somebody opens it. */
+  readonly isLazy?: boolean
   /** Whether the children show before the person opened or closed it. */
   readonly isOpen?: boolean
 }

@@ -11,7 +11,7 @@ function editableField(permissions: Pick<Permissions, 'effectOf'>, { agent, tool
   // The checks above leave objects; the type system cannot tell them from read-only arrays.
   const all = args as JsonObject
   const { kind } = permissions.effectOf(toolName, args, agent.scope)
-  const names = kind === 'shell' ? ['command'] : kind === 'edit' ? ['new_string', 'content'] : []
+  const names = kind === 'shell' ? ['command'] : kind === 'edit' ? ['new_string', 'content'] : kind === 'script' ? ['script'] : []
   for (const field of names) {
     const text: Json | undefined = Object.hasOwn(all, field) ? all[field] : undefined
     if (typeof text === 'string' && text.length <= MAX_EDITABLE) return { args: all, field, text }
@@ -20,6 +20,10 @@ function editableField(permissions: Pick<Permissions, 'effectOf'>, { agent, tool
 }
 
 export const editableText = (permissions: Pick<Permissions, 'effectOf'>, request: ApprovalRequest): string | null => editableField(permissions, request)?.text ?? null
+
+/** The script that a call would run, to be read in an editor; null when it runs none. */
+export const scriptOf = (permissions: Pick<Permissions, 'effectOf'>, request: ApprovalRequest): string | null =>
+  permissions.effectOf(request.toolName, request.arguments ?? null, request.agent.scope).kind === 'script' ? (editableField(permissions, request)?.text ?? null) : null
 
 /** The arguments with what the person wrote in them; null when nothing of the call can be changed. */
 export function editedArguments(permissions: Pick<Permissions, 'effectOf'>, request: ApprovalRequest, edited: string): JsonObject | null {

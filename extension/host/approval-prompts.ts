@@ -8,7 +8,10 @@ interface Parts {
   readonly attention: Attention
   readonly editor: Pick<Editor, 'pick'>
   readonly l10n: Localization
-  readonly describe: (request: ApprovalRequest) => { readonly effect: string; readonly why: string }
+  /** `isCode`: a program of the model, of which nobody says yes before its text was on screen. */
+  readonly describe: (request: ApprovalRequest) => { readonly effect: string; readonly why: string; readonly canPreview: boolean; readonly isCode: boolean }
+  /** Show in the editor what the call would change or run. */
+  readonly preview: (id: string) => Promise<void>
   readonly onError: (error: unknown) => void
 }
 
@@ -50,21 +53,35 @@ export class ApprovalPrompts {
 
   async #ask(request: ApprovalRequest, signal: AbortSignal): Promise<void> {
     const { t } = this.#parts.l10n
-    const { effect, why } = this.#parts.describe(request)
+    const { effect, why, canPreview, isCode } = this.#parts.describe(request)
     const always = request.details?.always ?? []
-    const buttons = [
-      { id: 'allow', label: t('Allow once') },
-      ...(always.length > 0 ? [{ id: 'always', label: t('Always allow…') }] : []),
-      { id: 'deny', label: t('Deny') },
-    ]
+    const review = canPreview ? [{ id: 'review', label: t('Review') }] : []
+    const deny = { id: 'deny', label: t('Deny') }
+    const answers = [{ id: 'allow', label: t('Allow once') }, ...(always.length > 0 ? [{ id: 'always', label: t('Always allow…') }] : []), deny, ...review]
+    let wasShown = false
     while (!signal.aborted) {
+      const buttons = isCode && canPreview && !wasShown ? [...review, deny] : answers
       const choice = await this.#parts.attention.ask({ text: t('Bosun: {effect}', { effect }), detail: why, buttons, signal })
       if (choice === null) return
+      if (choice === 'review') {
+        wasShown = (await this.#isShown(request.id)) || wasShown
+        continue
+      }
       const answer = await this.#answerFor(choice, always, effect)
       // Backing out of the list of rules is no answer: the question is raised again.
       if (answer === null) continue
       this.#parts.approvals.answer(request.id, answer)
       return
+    }
+  }
+
+  async #isShown(id: string): Promise<boolean> {
+    try {
+      await this.#parts.preview(id)
+      return true
+    } catch (error) {
+      this.#parts.onError(error)
+      return false
     }
   }
 

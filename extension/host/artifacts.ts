@@ -1,11 +1,14 @@
 import { decodeText } from '../base/encoding.ts'
+import { nameOf } from '../base/folders.ts'
+import type { Json } from '../base/json.ts'
 import { stripAnsi } from '../base/strip-ansi.ts'
 import type { BlobStore } from '../capabilities/blob-store.ts'
 import type { Editor, VirtualText } from '../capabilities/editor.ts'
 import type { Localization } from '../capabilities/localization.ts'
-import type { SessionEvent } from '../core/log/event.ts'
+import type { ToolContent } from '../core/log/message.ts'
 import type { Session } from '../core/session/session.ts'
 import { fileChangesFrom, type FileChange } from '../core/tools/file-changes.ts'
+import type {} from '../core/tools/code-dispatch.ts'
 import type { FileDiff, FileLocation } from '../protocol/cards.ts'
 import type { ToolRow } from '../protocol/view-state.ts'
 import { keptNames } from './kept-names.ts'
@@ -38,7 +41,7 @@ export class Artifacts {
   /** What a call changed: the text before against the file as it is now; while that is not kept, the regions of the card. */
   async openDiff(shown: ShownSession, callId: string, path?: string): Promise<string | null> {
     const { editor, l10n } = this.#parts
-    const changes = fileChangesFrom(resultOf(shown, callId)?.data.meta)
+    const changes = fileChangesFrom(resultOf(shown, callId)?.meta)
     const change = path === undefined ? changes[0] : (changes.find((entry) => isSamePath(entry.path, path)) ?? (changes.length === 1 ? changes[0] : undefined))
     if (change !== undefined) {
       const before = await this.#before(shown, change, callId)
@@ -74,6 +77,18 @@ export class Artifacts {
     return null
   }
 
+  /** All that a call was given: a program as such, anything else as it was sent. */
+  async openInput(shown: ShownSession, callId: string): Promise<string | null> {
+    const { editor, l10n } = this.#parts
+    const text = this.inputText(shown, callId)
+    const row = rowOf(shown, callId)
+    if (text === null || row === undefined) return l10n.t('This call is not in the conversation any more.')
+    const isProgram = row.call?.card === 'generic' && row.call.kind === 'execute'
+    const ending = typeof givenOf(row) !== 'string' ? 'json' : isProgram ? 'ts' : 'txt'
+    await editor.openText({ name: keptNames.input(shown.session.id, callId, `${row.tool}.${ending}`), text })
+    return null
+  }
+
   async openSearch(shown: ShownSession, callId: string): Promise<string | null> {
     const { editor, l10n } = this.#parts
     const result = rowOf(shown, callId)?.result
@@ -84,9 +99,17 @@ export class Artifacts {
 
   /** What a call gave so far; null when the session does not hold it. */
   outputText(shown: ShownSession, callId: string): string | null {
-    const content = resultOf(shown, callId)?.data.message.content[0].content
+    const content = resultOf(shown, callId)?.content
     const text = content?.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n') ?? rowOf(shown, callId)?.progress
     return text === undefined ? null : stripAnsi(text)
+  }
+
+  /** What a call was given; null when the session does not hold it. */
+  inputText(shown: ShownSession, callId: string): string | null {
+    const row = rowOf(shown, callId)
+    if (row === undefined) return null
+    const given = givenOf(row) ?? shown.transcript.argumentsOf(callId)
+    return typeof given === 'string' ? given : JSON.stringify(given, null, 2)
   }
 
   /** Everything one turn changed, each file from its first text before the turn to now. */
@@ -96,7 +119,7 @@ export class Artifacts {
     for (const row of shown.transcript.rows()) {
       if (row.kind !== 'tool' || row.turn !== turn) continue
       const result = resultAt(shown.session, shown.transcript.callOf(row.id)?.resultSeq)
-      for (const change of fileChangesFrom(result?.data.meta)) {
+      for (const change of fileChangesFrom(result?.meta)) {
         if (!first.has(change.path) && (path === undefined || isSamePath(change.path, path))) first.set(change.path, { change, callId: row.callId })
       }
     }
@@ -171,9 +194,13 @@ export function imageTypeOf(bytes: Uint8Array): { readonly mediaType: string; re
 
 const resultOf = ({ session, transcript }: ShownSession, callId: string) => resultAt(session, transcript.call(callId)?.resultSeq)
 
-function resultAt(session: Session, seq: number | null | undefined): SessionEvent<'tool/result'> | undefined {
+/** What the log keeps of a call that ended, of the model or of a program. */
+function resultAt(session: Session, seq: number | null | undefined): { readonly content: readonly ToolContent[]; readonly meta?: Json } | undefined {
   const event = seq == null ? undefined : session.events(seq, seq + 1)[0]
-  return event?.type === 'tool/result' ? event : undefined
+  if (event?.type === 'tool/code-dispatch') return event.data
+  if (event?.type !== 'tool/result') return undefined
+  const { meta, message } = event.data
+  return { content: message.content[0].content, ...(meta !== undefined && { meta }) }
 }
 
 function rowOf({ transcript }: ShownSession, callId: string): ToolRow | undefined {
@@ -182,6 +209,9 @@ function rowOf({ transcript }: ShownSession, callId: string): ToolRow | undefine
   return row?.kind === 'tool' ? row : undefined
 }
 
+/** As its card words it; undefined: as it was sent. */
+const givenOf = ({ call }: ToolRow): Json | undefined => (call?.card === 'generic' ? call.rawInput : undefined)
+
 function diffsOf(row: ToolRow | undefined): readonly FileDiff[] {
   if (row?.result?.card === 'diff') return row.result.diffs
   return row?.call?.card === 'diff' ? row.call.diffs : []
@@ -189,7 +219,6 @@ function diffsOf(row: ToolRow | undefined): readonly FileDiff[] {
 
 const sideOf = (diffs: readonly FileDiff[], side: 'before' | 'after') => diffs.map(({ oldText, newText }) => (side === 'before' ? (oldText ?? '') : newText)).join('\n')
 
-const nameOf = (path: string) => path.split(/[\\/]/).at(-1) ?? path
 
 /** Cards show paths as the tool got them; changes are kept by absolute path. */
 const isSamePath = (absolute: string, shown: string) => absolute === shown || absolute.replaceAll('\\', '/').endsWith(`/${shown.replaceAll('\\', '/').replace(/^\.\//, '')}`)

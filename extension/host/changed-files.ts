@@ -6,7 +6,7 @@ import type { ChangedFileView } from '../protocol/view-state.ts'
 const MAX_EDIT_LENGTH = 2_000
 
 /** Lines added and removed by one region. */
-export function countLines(diff: FileDiff): { readonly added: number; readonly removed: number } {
+function countLines(diff: FileDiff): { readonly added: number; readonly removed: number } {
   if (diff.oldText === null) return { added: linesOf(diff.newText), removed: 0 }
   const parts = diffLines(diff.oldText, diff.newText, { maxEditLength: MAX_EDIT_LENGTH })
   if (parts === undefined) return { added: linesOf(diff.newText), removed: linesOf(diff.oldText) }

@@ -9,6 +9,8 @@ import { pickLanguageServer } from './language-servers.ts'
 export type ChatCommand =
   | 'new-session'
   | 'open-session'
+  | 'search-sessions'
+  | 'show-trace'
   | 'rename-session'
   | 'delete-session'
   | 'fork-session'
@@ -23,9 +25,17 @@ export type ChatCommand =
   | 'choose-model'
   | 'choose-preset'
   | 'copy-preset'
+  | 'edit-preset'
+  | 'delete-preset'
   | 'choose-permission'
   | 'show-permissions'
   | 'toggle-plan'
+  | 'approve-plan'
+  | 'refuse-plan'
+  | 'discuss-plan'
+  | 'open-plan'
+  | 'add-task'
+  | 'task-history'
   | 'set-api-key'
   | 'check-connection'
   | 'approvals'
@@ -39,6 +49,8 @@ export type ChatCommand =
   | 'add-files'
   | 'take-back-terminals'
   | 'review-changes'
+  | 'review-child-work'
+  | 'show-team-board'
   | 'keep-all'
   | 'undo-all'
   | 'open-file-changes'
@@ -67,6 +79,10 @@ export class ChatCommands {
       case 'open-session':
         await this.#rooms.list.pick()
         return
+      case 'search-sessions':
+        return await this.#rooms.search.pick()
+      case 'show-trace':
+        return await this.#rooms.search.showTrace()
       case 'rename-session':
         if (this.#chat.shown !== null) await this.#rooms.list.rename(this.#chat.shown.session.id, null)
         return
@@ -113,6 +129,12 @@ export class ChatCommands {
       case 'copy-preset':
         await this.#rooms.modes.copyPreset()
         return
+      case 'edit-preset':
+        await this.#rooms.modes.editPreset()
+        return
+      case 'delete-preset':
+        await this.#rooms.modes.deletePreset()
+        return
       case 'choose-permission':
         await this.#rooms.modes.pickPermission()
         return
@@ -122,6 +144,18 @@ export class ChatCommands {
       case 'toggle-plan':
         this.#rooms.modes.togglePlan()
         return
+      case 'approve-plan':
+        return await this.#rooms.plans.run('approve', paths[0])
+      case 'refuse-plan':
+        return await this.#rooms.plans.run('refuse', paths[0])
+      case 'discuss-plan':
+        return await this.#rooms.plans.run('discuss', paths[0])
+      case 'open-plan':
+        return await this.#rooms.plans.run('open', undefined)
+      case 'add-task':
+        return await this.#rooms.tasks.add()
+      case 'task-history':
+        return await this.#rooms.tasks.showHistory()
       case 'set-api-key':
         await this.#rooms.models.setKey(this.#chat.services.web.keys())
         return
@@ -129,7 +163,7 @@ export class ChatCommands {
         await this.#rooms.models.checkConnection()
         return
       case 'approvals':
-        await this.#rooms.waiting.pickApproval()
+        await this.#rooms.waiting.pick()
         return
       case 'show-instructions':
         await this.#rooms.configuration.showInstructions()
@@ -158,6 +192,11 @@ export class ChatCommands {
         return
       case 'review-changes':
         return await this.#rooms.review.openAll()
+      case 'show-team-board':
+        this.#rooms.teams.openBoard()
+        return
+      case 'review-child-work':
+        return await this.#rooms.childWork.review()
       case 'keep-all':
         return await this.#rooms.review.keep({ kind: 'all' })
       case 'undo-all':
@@ -202,6 +241,7 @@ export class ChatCommands {
     const { editor, l10n } = this.#chat.world
     const { t } = l10n
     const waiting = this.#chat.services.approvals.pending().length
+    const agents = this.#rooms.agents.workingCount()
     const jobs = this.#rooms.jobs.liveCount()
     const picked = await editor.pick({
       title: t('Bosun'),
@@ -210,13 +250,16 @@ export class ChatCommands {
         ...(this.#chat.shown?.agent?.status === 'running' ? [{ id: 'stop', label: t('Stop') }] : []),
         { id: 'new-session', label: t('New session') },
         ...(waiting > 0 ? [{ id: 'approvals', label: t('Approvals ({count})', { count: waiting }) }] : []),
+        ...(agents > 0 ? [{ id: 'agents', label: t('Agents ({count} at work)', { count: agents }) }] : []),
         { id: 'jobs', label: jobs === 0 ? t('Jobs') : t('Jobs ({count} running)', { count: jobs }) },
         { id: 'open-session', label: t('Sessions…') },
+        { id: 'search-sessions', label: t('Search sessions…') },
         { id: 'choose-model', label: t('Choose a model…') },
         { id: 'check-connection', label: t('Check the connection') },
       ],
     })
     if (picked === 'chat') await editor.showChat()
+    else if (picked === 'agents') await this.#rooms.agents.focus()
     else if (picked === 'jobs') await this.#rooms.jobs.focus()
     else if (picked !== null) await this.run(picked as ChatCommand)
   }

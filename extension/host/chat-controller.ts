@@ -1,16 +1,23 @@
 import type { Undo } from '../base/undo.ts'
 import type { PointedAt } from '../capabilities/review-surface.ts'
 import type { SessionEvent } from '../core/log/event.ts'
+import type { PageHostMessage, PageKey } from '../protocol/editor-page.ts'
+import type { AgentOptions } from '../core/loop/points.ts'
 import type { Session } from '../core/session/session.ts'
+import { settings as specs } from '../core/settings/specs.ts'
 import { ChatCommands, type ChatCommand } from './chat-commands.ts'
 import { ChatRooms } from './chat-rooms.ts'
 import type { ChatCapabilities, ChatServices } from './chat-services.ts'
 import type { ChatState } from './chat-state.ts'
 import type { Completions } from './completions.ts'
-import { tasksView } from './docks.ts'
+import type { AgentCommand } from './agent-commands.ts'
+import type { GoalCommand } from './goal-commands.ts'
 import type { JobCommand } from './job-commands.ts'
+import type { McpCommand } from './mcp-commands.ts'
+import type { ReminderCommand } from './reminder-commands.ts'
 import type { SessionActions } from './session-actions.ts'
 import type { ViewChannel } from './view-channel.ts'
+import { createPageFeed } from './page-feed.ts'
 import { createViewFeed } from './view-feed.ts'
 import { ViewIntents } from './view-intents.ts'
 import type { ParsedMessage } from './view-messages.ts'
@@ -32,6 +39,8 @@ export class ChatController {
   readonly #commands: ChatCommands
   readonly #intents: ViewIntents
   readonly #undos: Undo[] = []
+  /** Pages that are fed. Many come and go while the window is open. */
+  readonly #pages = new Set<Undo>()
 
   constructor({ capabilities, services }: Parts) {
     this.#rooms = new ChatRooms(capabilities, services)
@@ -54,32 +63,51 @@ export class ChatController {
   /** Begin to follow what happens, and open what was open before the window was loaded again. */
   async start(): Promise<void> {
     const { approvals, hooks, permissions, plan, projections, questions, reviews, settings } = this.#chat.services
-    const { reviewSurface, secrets, workspace } = this.#chat.world
-    const { model, refresh } = this.#chat
-    const { composer, configuration, jobs, list, modes, opening, review, waiting } = this.#rooms
+    const { planSurface, reviewSurface, secrets, workspace } = this.#chat.world
+    const { refresh, services } = this.#chat
+    const { agents, childWork, composer, configuration, goal, jobs, mcp, reminders, list, modes, opening, plans, plugins, review, tasks, waiting } = this.#rooms
     this.#undos.push(
       approvals.attach(),
       questions.attach(),
-      approvals.onDidChange(() => waiting.refresh()),
+      approvals.onDidChange(() => {
+        waiting.refresh()
+        agents.refreshSoon()
+      }),
       questions.onDidChange(() => waiting.refresh()),
       permissions.onDidChange(() => modes.permissionsChanged()),
-      plan.onDidChange(() => composer.refresh()),
-      projections.onDidChange(({ sessionId, key, value }) => {
-        if (key === 'todos' && sessionId === this.#chat.shown?.session.id) model.set('tasks', tasksView(value))
+      plan.onDidChange(() => {
+        composer.refresh()
+        plans.refreshMode()
+      }),
+      planSurface.onDidComment((name, comments) => plans.commented(name, comments)),
+      services.tasks.onDidChange((sessionId) => {
+        if (sessionId === this.#chat.shown?.session.id) tasks.refresh()
+      }),
+      projections.onDidChange(({ key }) => {
         if (key === 'title') {
           refresh.listSoon()
           jobs.refresh()
+          agents.refreshSoon()
         }
       }),
       reviews.onDidChange((sessionId) => {
         if (sessionId === this.#chat.shown?.session.id) review.refresh()
       }),
+      services.get('worktrees')?.onDidChange((sessionId) => {
+        if (sessionId === this.#chat.shown?.session.id) childWork.refresh()
+      }) ?? (() => {}),
       reviewSurface.onDidChangeFile((path) => review.changed(path)),
       settings.onDidChange((key) => {
         composer.settingsChanged()
+        if (key === specs.agentDefaultPreset.key) modes.findPreset().catch((error: unknown) => this.#chat.logError(error))
         if (key.startsWith('ui.')) review.refresh()
       }),
       jobs.attach(),
+      mcp.attach(),
+      agents.attach(),
+      reminders.attach(),
+      goal.attach(),
+      plugins.attach(),
       secrets.onDidChange(() => composer.refresh()),
       hooks.onDidChange((_cwd, held) => configuration.hooksWait(held.reduce((sum, entry) => sum + entry.hooks.length, 0))),
       workspace.onDidChangeTrust(() => composer.trustChanged()),
@@ -87,11 +115,15 @@ export class ChatController {
     )
     composer.settingsChanged()
     waiting.refresh()
-    await Promise.all([list.refresh(), opening.restore()])
+    await Promise.all([list.refresh(), opening.restore(), modes.findPreset()])
+    // What waits in sessions that are not open is read behind the first screen.
+    reminders.tellMissed().catch((error: unknown) => this.#chat.logError(error))
+    opening.bringBack().catch((error: unknown) => this.#chat.logError(error))
   }
 
   async dispose(): Promise<void> {
     this.#rooms.end()
+    for (const detach of this.#pages) detach()
     for (const undo of this.#undos.splice(0)) undo()
     await this.#chat.drafts.flush()
   }
@@ -107,12 +139,48 @@ export class ChatController {
       },
       onRefused: (refusal) => this.#refused(refusal),
     })
-    const detach = () => {
+    return this.#fed(() => {
       undo()
       this.#rooms.words.gone(channel)
+      this.#rooms.plugins.gone(channel)
+    })
+  }
+
+  /** Feed a page of the editor area until the undo is called. */
+  attachPage(key: PageKey, channel: ViewChannel<PageHostMessage>): Undo {
+    const undo = createPageFeed({
+      channel,
+      source: this.#rooms.pageSource(key),
+      clock: this.#chat.world.clock,
+      onError: (error) => this.#chat.tellFailure(error),
+      onRefused: (detail) => this.#chat.world.logger.warn('A message of a page was refused.', { kind: key.kind, detail }),
+    })
+    return this.#fed(undo)
+  }
+
+  /** A page that goes is let go of. */
+  #fed(undo: Undo): Undo {
+    const detach = () => {
+      if (this.#pages.delete(detach)) undo()
     }
-    this.#undos.push(detach)
+    this.#pages.add(detach)
     return detach
+  }
+
+  /** What a new session is answered by; undefined: there is no model. */
+  async defaultModel(): Promise<AgentOptions | undefined> {
+    return (await this.#rooms.models.chooser.defaultModel())?.options
+  }
+
+  /** The person follows a session in another place until the undo, so that its end is no news to them. */
+  watchElsewhere(sessionId: string): Undo {
+    return this.#rooms.turnEnds.watchElsewhere(sessionId)
+  }
+
+  /** Show a session in the chat, as its button in another place asks. */
+  async openSession(id: string): Promise<void> {
+    await this.#rooms.opening.open(id)
+    await this.#chat.world.editor.showChat()
   }
 
   // What happens in the sessions; called by the plugin's listeners.
@@ -126,14 +194,25 @@ export class ChatController {
       if (event.type === 'agent/inbox/spliced') queueMicrotask(() => this.#chat.refresh.queue())
       if (event.type === 'agent-preset/selected' || event.type === 'command/done') this.#chat.refresh.composer()
     }
+    if (event.type === 'turn/start' || event.type === 'turn/end' || event.type.startsWith('goal/') || (event.type === 'user/message' && event.data.source.kind === 'goal')) this.#rooms.goal.note(session)
     if (event.type === 'tool/result') this.#rooms.jobs.noteResult(event.data.message.content[0].callId)
     if (event.type === 'turn/end') this.#rooms.turnEnds.note(session, event)
     if (event.type === 'turn/start' || event.type === 'turn/end' || event.type === 'session/title') this.#chat.refresh.listSoon()
   }
 
+  /** What another window wrote of a session that is shown here. */
+  noteMirrored(session: Session, event: SessionEvent): void {
+    this.#chat.transcripts.note(session, event)
+    if (session.id !== this.#chat.shown?.session.id || event.type === 'assistant/chunk') return
+    this.#chat.refresh.session()
+    if (/^(approval|question|turn)\/|^tool\/result$/.test(event.type)) this.#rooms.opening.noticeWriter()
+  }
+
   /** What a session cost changed: that of an agent which the shown one started counts here too. */
   noteCost(): void {
     this.#chat.refresh.session()
+    this.#rooms.goal.refresh()
+    this.#rooms.agents.refreshSoon()
   }
 
   /** Another window took the session over. */
@@ -184,6 +263,7 @@ export class ChatController {
 
   /** A session was closed, by deletion or because another window took it. */
   noteClosed(sessionId: string): void {
+    if (this.#rooms.opening.keepsChild(sessionId)) return this.#chat.refresh.shown()
     this.#chat.transcripts.forget(sessionId)
     this.#chat.refresh.listSoon()
     if (this.#chat.shown?.session.id === sessionId && !this.#chat.isDisposed) this.#rooms.opening.showNothing().catch((error: unknown) => this.#chat.tellFailure(error))
@@ -192,6 +272,16 @@ export class ChatController {
   /** The content of an editor that outlived what was kept for it. Errors: `Error` in words for the person. */
   async redraw(name: string): Promise<string | Uint8Array> {
     return await this.#rooms.pages.draw(name)
+  }
+
+  /** The document of a plan. Errors: `Error` in words for the person. */
+  readPlan(name: string): { readonly text: string; readonly isOpen: boolean } {
+    return this.#rooms.plans.read(name)
+  }
+
+  /** Errors: `Error` in words for the person. */
+  writePlan(name: string, text: string): void {
+    this.#rooms.plans.write(name, text)
   }
 
   /** A command of the palette, the status bar, a key or a menu; `paths`, `at`: what the menu was opened on. */
@@ -207,6 +297,41 @@ export class ChatController {
   async runJob(command: JobCommand, nodeId: string | null): Promise<void> {
     try {
       await this.#rooms.jobs.run(command, nodeId)
+    } catch (error) {
+      this.#chat.tellFailure(error)
+    }
+  }
+
+  /** A command on MCP servers; `nodeId`: the row of the tree that its menu was opened on. */
+  async runMcp(command: McpCommand, nodeId: string | null): Promise<void> {
+    try {
+      await this.#rooms.mcp.run(command, nodeId)
+    } catch (error) {
+      this.#chat.tellFailure(error)
+    }
+  }
+
+  /** A command on agents that agents started; `nodeId`: the row of the tree that its menu was opened on. */
+  async runAgent(command: AgentCommand, nodeId: string | null): Promise<void> {
+    try {
+      await this.#rooms.agents.run(command, nodeId)
+    } catch (error) {
+      this.#chat.tellFailure(error)
+    }
+  }
+
+  /** A command on reminders, of the palette or the status bar. */
+  async runReminder(command: ReminderCommand): Promise<void> {
+    try {
+      await this.#rooms.reminders.run(command)
+    } catch (error) {
+      this.#chat.tellFailure(error)
+    }
+  }
+
+  async runGoal(command: GoalCommand): Promise<void> {
+    try {
+      await this.#rooms.goal.run(command)
     } catch (error) {
       this.#chat.tellFailure(error)
     }

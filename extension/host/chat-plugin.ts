@@ -18,6 +18,7 @@ export function chatPlugin({ capabilities, onReady }: Parts): Plugin {
       const controller = new ChatController({ capabilities, services: ctx })
       ctx.on('session/event', (session, event) => controller.noteEvent(session, event))
       ctx.on('session/disposed', (session) => controller.noteClosed(session.id))
+      ctx.on('session/mirrored', (session, event) => controller.noteMirrored(session, event))
       ctx.on('session/access', (session) => controller.noteAccess(session))
       ctx.on('session/expired', (sessions) => controller.noteExpired(sessions.length))
       ctx.on('session/spill-dropped', (freed) => controller.noteSpillDropped(freed))

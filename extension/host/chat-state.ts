@@ -1,5 +1,9 @@
+import { isErrorOf } from '../base/harness-error.ts'
+import { messageOf } from '../base/message-of.ts'
 import type { AttentionButton } from '../capabilities/attention.ts'
+import type { ScopeKey } from '../core/kernel/plugin.ts'
 import type { AgentOptions } from '../core/loop/points.ts'
+import { PresetError } from '../core/presets/preset.ts'
 import type { Agent } from '../core/session/agent.ts'
 import type { Session } from '../core/session/session.ts'
 import type { ComposerView } from '../protocol/view-state.ts'
@@ -34,6 +38,16 @@ export interface Refresh {
 export interface Shown extends ShownSession {
   /** Null for a session that another window writes. */
   readonly agent: Agent | null
+  /** Present for one that another agent started and drives; `agent` is null then. */
+  readonly child?: ShownChild
+}
+
+/** Whose agent a session on screen is. */
+export interface ShownChild {
+  readonly parentId: string
+  readonly parentTitle: string
+  readonly label: string
+  readonly isKept: boolean
 }
 
 /** Choices for the session that the next message begins. */
@@ -83,10 +97,17 @@ export class ChatState {
         questions: [],
         queue: [],
         tasks: null,
+        droppedTasks: [],
+        planReview: null,
+        reminders: { items: [], problem: null },
+        goal: null,
         sessions: [],
         notices: [],
         rules: null,
         commands: [],
+        workflows: [],
+        agents: [],
+        plugins: [],
         review: null,
         isTrusted: workspace.isTrusted(),
       },
@@ -117,6 +138,18 @@ export class ChatState {
     return this.next.preset ?? this.services.presets.defaultId()
   }
 
+  /** The layer whose commands stand before the person; null, what all share, while the preset of the next session cannot be used. */
+  scope(): ScopeKey | null {
+    const open = this.shown?.agent
+    if (open != null) return open.scope
+    try {
+      return this.services.presets.scopeOf(this.preset())
+    } catch (error) {
+      if (isErrorOf(PresetError, error)) return null
+      throw error
+    }
+  }
+
   permission(): ComposerView['permission'] {
     if (this.shown !== null) return this.services.permissions.modeOf(this.shown.session.id)
     return this.next.permission ?? this.services.permissions.defaultMode(this.preset())
@@ -127,9 +160,23 @@ export class ChatState {
     return this.services.plan.pending(this.shown.session) ?? this.services.plan.isActive(this.shown.session)
   }
 
+  /** The agent whose inbox is on screen, the person's own or one that another agent started. */
+  worker(): Agent | null {
+    const { shown } = this
+    if (shown?.child === undefined) return shown?.agent ?? null
+    const agent = this.services.agents.live(shown.session.id)
+    return agent === undefined || agent.isDisposed || agent.session.access !== 'write' ? null : agent
+  }
+
   /** Words for the person when no message can be sent now. */
   blockedBy(): string | null {
     const { t } = this.world.l10n
+    const child = this.shown?.child
+    if (child !== undefined) {
+      if (!child.isKept) return t('This agent gives one answer and takes no messages.')
+      if (this.services.agents.live(child.parentId)?.session.access !== 'write') return t('Open “{title}” first: messages reach this agent while the session that started it is open.', { title: child.parentTitle })
+      return null
+    }
     const obstacle = this.shown?.session.obstacle
     if (obstacle !== undefined) return t('This session can only be read here. {problem}', { problem: obstacle })
     if (this.shown !== null && this.shown.agent === null) return t('Another window writes this session. Go on there, or close it and open the session here again.')
@@ -204,8 +251,6 @@ export class ChatState {
     this.world.logger.error('The chat met a failure.', { error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   }
 }
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Native lists and notifications draw no code marks. */
 export const plainText = (text: string): string => text.replaceAll('`', '')

@@ -5,10 +5,10 @@ import type { CardContent, FileDiff, ToolCallView, ToolResultView } from '../pro
  * What a card in the chat may hold. Cards show a few lines and open the rest in an editor, so a row never carries
  * a whole file: the log keeps everything, the view stays small. UTF-16 units, lines and entries.
  */
-export const MAX_CARD_TEXT = 24_000
-export const MAX_CARD_LINES = 300
-export const MAX_CARD_ENTRIES = 300
-export const MAX_CARD_LINE_LENGTH = 1_000
+const MAX_CARD_TEXT = 24_000
+const MAX_CARD_LINES = 300
+const MAX_CARD_ENTRIES = 300
+const MAX_CARD_LINE_LENGTH = 1_000
 
 /** The pending card, small enough to send. */
 export function clampCallView(view: ToolCallView): ToolCallView {

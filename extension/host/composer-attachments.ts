@@ -1,4 +1,6 @@
 import { fullAddress } from '../base/address.ts'
+import { nameOf } from '../base/folders.ts'
+import { messageOf } from '../base/message-of.ts'
 import type { Localization } from '../capabilities/localization.ts'
 import type { ImageBlock, TextBlock } from '../core/log/message.ts'
 import type { References } from '../features/references/service.ts'
@@ -57,9 +59,9 @@ export class ComposerAttachments {
       const { block, facts } = await this.#needs.references.selection({ cwd: cwd ?? '/' })
       const { path, startLine, endLine } = facts
       const lines = endLine > startLine ? this.#needs.l10n.t('lines {first} to {last}', { first: startLine, last: endLine }) : this.#needs.l10n.t('line {line}', { line: startLine })
-      await this.#needs.drafts.addSelection(sessionId, { label: path.split(/[\\/]/).at(-1) ?? path, detail: lines, block })
+      await this.#needs.drafts.addSelection(sessionId, { label: nameOf(path), detail: lines, block })
     } catch (error) {
-      this.#needs.say(error instanceof Error ? error.message : String(error))
+      this.#needs.say(messageOf(error))
       return
     }
     this.#changed()
@@ -100,7 +102,7 @@ export class ComposerAttachments {
       this.#changed()
       return null
     } catch (error) {
-      return l10n.t('{name} was not attached. {problem}', { name: name === '' ? l10n.t('The image') : name, problem: error instanceof Error ? error.message : String(error) })
+      return l10n.t('{name} was not attached. {problem}', { name: name === '' ? l10n.t('The image') : name, problem: messageOf(error) })
     }
   }
 

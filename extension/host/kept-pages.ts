@@ -3,10 +3,15 @@ import type { Artifacts, ShownSession } from './artifacts.ts'
 import type { ChatConfiguration } from './chat-configuration.ts'
 import type { ChatState } from './chat-state.ts'
 import { keptNameFrom } from './kept-names.ts'
+import type { SessionSearchRoom } from './session-search.ts'
+import type { TaskRoom } from './task-room.ts'
 
 interface Parts {
   readonly chat: ChatState
   readonly artifacts: Artifacts
+  readonly workflows: { resultText(sessionId: string, runId: string, what: number | 'script'): string | null }
+  readonly tasks: Pick<TaskRoom, 'historyPage'>
+  readonly search: Pick<SessionSearchRoom, 'eventPage' | 'foundPage' | 'tracePage'>
   readonly configuration: Pick<ChatConfiguration, 'hooksPage' | 'sessionPage' | 'storagePage'>
 }
 
@@ -37,10 +42,20 @@ export class KeptPages {
       case 'skills':
         if (session === 'new') return await configuration.sessionPage(kind, null)
         return await this.#ofSession(session, async (shown) => await configuration.sessionPage(kind, shown.session))
+      case 'event':
+        return await this.#parts.search.eventPage({ sessionId: session, seq: Number(second) })
+      case 'found':
+        return await this.#parts.search.foundPage({ sessionId: session, seq: Number(second) })
+      case 'trace':
+        return await this.#parts.search.tracePage(session)
+      case 'tasks':
+        return await this.#ofSession(session, async (shown) => this.#parts.tasks.historyPage(shown.session))
       case 'log':
         return await this.#ofSession(session, async (shown) => this.#parts.artifacts.logText(shown))
       case 'output':
         return await this.#ofSession(session, async (shown) => this.#parts.artifacts.outputText(shown, second))
+      case 'input':
+        return await this.#ofSession(session, async (shown) => this.#parts.artifacts.inputText(shown, second))
       case 'asked':
         return await this.#ofSession(session, async (shown) => this.#parts.artifacts.askedText(shown, second, { file, side: third === 'after' ? 'after' : 'before' }))
       case 'before':
@@ -52,10 +67,17 @@ export class KeptPages {
           const review = await this.#parts.chat.services.reviews.file(shown.session, second)
           return (third === 'now' ? review?.now : review?.sides?.[third === 'agent' ? 'agent' : 'without']) ?? review?.now ?? ''
         })
+      case 'workflow':
+        return await this.#ofSession(session, async () => this.#parts.workflows.resultText(session, second, third === 'script' ? third : Number(third)))
       case 'turn-start':
         return await this.#ofSession(session, async (shown) => {
           const files = await this.#parts.chat.services.reviews.turnStart(shown.session, Number(second))
           return files.find(({ path }) => path === third)?.before ?? ''
+        })
+      case 'child-work':
+        return await this.#ofSession(session, async (shown) => {
+          const file = await this.#parts.chat.services.get('worktrees')?.file(shown.session, second, third).catch(() => null)
+          return file == null ? null : ((parts[3] === 'base' ? file.base : parts[3] === 'ours' ? file.ours : file.theirs) ?? '')
         })
       case 'image':
         return await this.#image(session, second)

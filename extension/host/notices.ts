@@ -22,6 +22,10 @@ export class Notices {
     this.#tell()
   }
 
+  has(id: string): boolean {
+    return this.#shown.has(id)
+  }
+
   close(id: string): void {
     if (this.#shown.delete(id)) this.#tell()
   }

@@ -55,11 +55,10 @@ export function createPermissionChoice({ permissions, plan, editor, l10n }: Part
     /** Hold a live session to a choice. */
     apply(agent: Agent, { mode, isPlanning }: PermissionState): void {
       if (permissions.presetOf(agent.id) !== mode) permissions.select(agent.id, mode)
-      if (isPlanning) plan.enter(agent)
-      else plan.leave(agent)
+      plan.set(agent, isPlanning)
     },
     togglePlan(agent: Agent): void {
-      if (!plan.enter(agent)) plan.leave(agent)
+      plan.set(agent, !(plan.pending(agent.session) ?? plan.isActive(agent.session)))
     },
   }
 }

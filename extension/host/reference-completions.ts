@@ -41,8 +41,14 @@ function itemOf(candidate: ReferenceCandidate, l10n: Localization, now: number):
       return { kind: 'fact', label: 'symbol:', detail: t('A function, class or other name in the code'), icon: 'symbol-class', insert: candidate.insert }
     case 'sessions':
       return { kind: 'fact', label: 'session:', detail: t('What was said in another session'), icon: 'comment-discussion', insert: candidate.insert }
+    case 'resources':
+      return { kind: 'fact', label: 'mcp:', detail: t('Something that an MCP server has'), icon: 'database', insert: candidate.insert }
+    case 'resource':
+      return { kind: 'fact', label: candidate.name, detail: `${candidate.server}: ${candidate.uri}`, icon: 'database', insert: `${candidate.insert} ` }
     case 'symbol':
       return { kind: 'symbol', label: candidate.name, detail: candidate.path, icon: `symbol-${candidate.symbolKind}`, insert: `${candidate.insert} ` }
+    case 'plugin':
+      return { kind: 'fact', label: candidate.insert.slice(1), detail: t('Plugin “{name}”', { name: candidate.name }), icon: 'extensions', insert: `${candidate.insert} ` }
     case 'session':
       return { kind: 'session', label: candidate.title, detail: agoOf(now - candidate.updatedAt, l10n), icon: 'comment-discussion', insert: `${candidate.insert} ` }
   }

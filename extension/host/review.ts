@@ -1,3 +1,4 @@
+import { nameOf, seenFrom } from '../base/folders.ts'
 import type { ReviewSurface, PointedAt, ShownFile, ShownRegion } from '../capabilities/review-surface.ts'
 import { settings as specs } from '../core/settings/specs.ts'
 import type { FileUnderReview } from '../features/checkpoints/projection.ts'
@@ -228,8 +229,7 @@ export class Review {
   }
 
   #short(path: string): string {
-    const cwd = this.#chat.shown?.session.header.cwd ?? ''
-    return cwd !== '' && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path
+    return seenFrom(this.#chat.shown?.session.header.cwd ?? '', path)
   }
 
   #writable() {
@@ -315,4 +315,3 @@ function isMeant(hunk: ReviewHunk, at: PointedAt): boolean {
 const nothing = { name: 'gone', text: '' }
 const named = (name: string, text: string | null) => (text === null ? null : { name, text })
 
-const nameOf = (path: string) => path.split(/[\\/]/).at(-1) ?? path

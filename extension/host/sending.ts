@@ -1,8 +1,10 @@
+import { messageOf } from '../base/message-of.ts'
 import { typedLine } from '../core/commands/command-line.ts'
 import type { UserMessage } from '../core/log/message.ts'
 import type { Agent } from '../core/session/agent.ts'
 import type { ReferencePlace } from '../features/references/service.ts'
-import { messageOf, noChoices, type ChatState } from './chat-state.ts'
+import { noChoices, type ChatState } from './chat-state.ts'
+import type { AgentRoom } from './agent-room.ts'
 import type { ComposerAttachments } from './composer-attachments.ts'
 import type { ModelSettings } from './model-settings.ts'
 import type { SessionOpening } from './session-opening.ts'
@@ -12,6 +14,7 @@ interface Parts {
   readonly models: ModelSettings
   readonly opening: SessionOpening
   readonly attachments: ComposerAttachments
+  readonly agents: Pick<AgentRoom, 'send' | 'interrupt'>
 }
 
 /** What a message names is looked up within this time, or the message is not sent. */
@@ -25,13 +28,15 @@ export class Sending {
   readonly #models: ModelSettings
   readonly #opening: SessionOpening
   readonly #attachments: ComposerAttachments
+  readonly #agents: Parts['agents']
   readonly #end = new AbortController()
 
-  constructor({ chat, models, opening, attachments }: Parts) {
+  constructor({ chat, models, opening, attachments, agents }: Parts) {
     this.#chat = chat
     this.#models = models
     this.#opening = opening
     this.#attachments = attachments
+    this.#agents = agents
   }
 
   /** Looking up what a message names ends. */
@@ -48,6 +53,7 @@ export class Sending {
     if (blocked !== null) return blocked
     const typed = typedLine(text)
     try {
+      if (typed.kind === 'command' && this.#chat.shown?.child !== undefined) return t('Commands work in sessions of your own. Take this conversation over first, or send words without the slash.')
       if (typed.kind === 'command') return await this.runCommand(typed.line)
       const cwd = this.#chat.shown?.session.header.cwd ?? (await this.#chooseFolder())
       if (cwd === null) return t('Choose a folder to work in, then send again.')
@@ -56,6 +62,14 @@ export class Sending {
       const refusal = await this.#attachments.refusal()
       if (refusal !== null) return refusal
       const draftOf = this.#chat.shown?.session.id ?? null
+      const { shown } = this.#chat
+      if (shown?.child !== undefined) {
+        const beside = await this.#attachments.blocks(draftOf, shown.session.id)
+        await this.#agents.send(shown.session.id, shown.child.parentId, [...content, ...beside], target === 'next-step' ? 'now' : 'next-turn')
+        this.#chat.keepDraft('')
+        await this.#attachments.sent(draftOf)
+        return null
+      }
       const agent = this.#chat.shown?.agent ?? (await this.#createAgent(cwd))
       const attached = await this.#attachments.blocks(draftOf, agent.id)
       const message: UserMessage = { id: this.#chat.world.machine.randomId(), role: 'user', content: [...content, ...attached], source: { kind: 'user' } }
@@ -70,11 +84,19 @@ export class Sending {
     }
   }
 
+  /** The agent of the session on screen, or of one that begins with it; null when the person chose no folder. */
+  async agentHere(): Promise<Agent | null> {
+    const open = this.#chat.shown?.agent ?? null
+    if (open !== null) return open
+    const cwd = await this.#chooseFolder()
+    return cwd === null ? null : await this.#createAgent(cwd)
+  }
+
   /** Words for the person when the command was refused. Its outcome is a row of the talk; nobody waits for it here. */
   async runCommand(line: string): Promise<string | null> {
-    const { commands, presets } = this.#chat.services
+    const { commands } = this.#chat.services
     const open = this.#chat.shown?.agent ?? null
-    const refusal = await commands.lookUp(line, { scope: open?.scope ?? presets.scopeOf(this.#chat.preset()), isIdle: open?.status !== 'running', isBeforeSession: open === null, imageCount: this.#attachments.views().filter(({ kind }) => kind === 'image').length })
+    const refusal = await commands.lookUp(line, { scope: this.#chat.scope(), isIdle: open?.status !== 'running', isBeforeSession: open === null, imageCount: this.#attachments.views().filter(({ kind }) => kind === 'image').length })
     if (refusal !== null) return refusal.message
     const draftOf = this.#chat.shown?.session.id ?? null
     const cwd = open === null ? await this.#chooseFolder() : null
@@ -89,7 +111,7 @@ export class Sending {
 
   async pickCommand(): Promise<void> {
     const { editor, l10n } = this.#chat.world
-    const entries = this.#chat.services.commands.entries(this.#chat.shown?.agent?.scope ?? this.#chat.services.presets.scopeOf(this.#chat.preset()))
+    const entries = this.#chat.services.commands.entries(this.#chat.scope())
     const picked = await editor.pick({
       title: l10n.t('Run a command'),
       items: entries.map(({ name, description, hint }) => ({ id: name, label: `/${name}`, description: hint ?? '', detail: description })),
@@ -103,7 +125,9 @@ export class Sending {
   }
 
   stop(): void {
-    this.#chat.shown?.agent?.cancel({ kind: 'user' }, { keepInbox: true })
+    const { shown } = this.#chat
+    if (shown?.child !== undefined) this.#agents.interrupt(shown.session.id)
+    else shown?.agent?.cancel({ kind: 'user' }, { keepInbox: true })
   }
 
   /** The person's own words to go on: a limit that stopped it is raised first. */
@@ -114,9 +138,9 @@ export class Sending {
 
   /** The words anew, with what they name now; images stay. */
   async editQueued(id: string, text: string): Promise<void> {
-    const agent = this.#chat.shown?.agent
-    const waiting = agent === undefined || agent === null ? undefined : [...agent.inbox.nextStep, ...agent.inbox.nextTurn].find((message) => message.id === id)
-    if (agent == null || waiting === undefined) return
+    const agent = this.#chat.worker()
+    const waiting = agent === null ? undefined : [...agent.inbox.nextStep, ...agent.inbox.nextTurn].find((message) => message.id === id)
+    if (agent === null || waiting === undefined) return
     const content = await this.#chat.services.references.content(text, this.#referencePlace(agent.session.header.cwd ?? ''))
     // What the words named is looked up anew; what was put beside them stays.
     const isBeside = (part: UserMessage['content'][number]) => part.type === 'image' || (part.source !== undefined && !part.text.startsWith('<reference name="@'))
@@ -140,7 +164,7 @@ export class Sending {
     if (choices.permission !== null && choices.permission !== this.#chat.services.permissions.modeOf(agent.id)) {
       this.#chat.services.permissions.select(agent.id, choices.permission)
     }
-    if (choices.isPlanning) this.#chat.services.plan.enter(agent)
+    if (choices.isPlanning) this.#chat.services.plan.set(agent, true)
     this.#chat.next = noChoices
     this.#chat.drafts.set(null, '')
     await this.#opening.show(agent.session, agent)

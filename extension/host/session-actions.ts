@@ -1,3 +1,4 @@
+import { messageOf } from '../base/message-of.ts'
 import { MAX_ARCHIVE_BYTES } from '../core/session/archive/import.ts'
 import type { CommandDefinition } from '../core/commands/command.ts'
 import type { Session } from '../core/session/session.ts'
@@ -112,7 +113,7 @@ export class SessionActions {
       try {
         await chat.putImage(to, { bytes: await blobs.getAttachment(from, attachmentId), name })
       } catch (error) {
-        logger.warn('An image could not be put into the box again.', { session: from, attachmentId, error: error instanceof Error ? error.message : String(error) })
+        logger.warn('An image could not be put into the box again.', { session: from, attachmentId, error: messageOf(error) })
         lost += 1
       }
     }

@@ -1,7 +1,7 @@
 import { noCost } from '../core/cost/cost-projection.ts'
 import type { Session } from '../core/session/session.ts'
-import type { SessionView } from '../protocol/view-state.ts'
-import { writerOf, type ChatState } from './chat-state.ts'
+import type { ChildSessionView, SessionView } from '../protocol/view-state.ts'
+import { writerOf, type ChatState, type ShownChild } from './chat-state.ts'
 import { queueView } from './docks.ts'
 import { isLive } from './job-words.ts'
 import { statusOf } from './status.ts'
@@ -23,17 +23,19 @@ export class SessionHead {
         ? null
         : {
             id: shown.session.id,
-            title: this.#chat.titleOf(shown.session),
+            title: shown.child?.label.trim() ? shown.child.label : this.#chat.titleOf(shown.session),
             cwd: shown.session.header.cwd ?? '',
             access: shown.agent === null ? 'read-only' : 'write',
             ...(shown.session.writer === undefined ? {} : { writer: writerOf(shown.session) }),
             status: this.#chat.stateOf(shown.session.id),
+            ...(shown.child !== undefined && { child: this.#childView(shown.session.id, shown.child) }),
             usage: shown.transcript.usage,
             ...this.#usageOf(shown.session),
           }
     this.#chat.model.set('session', view)
     const model = this.#chat.model.get('composer').model
-    const running = this.#chat.services.agents.list().filter(({ status }) => status === 'running').length
+    // One that waits for the person does not work.
+    const running = this.#chat.services.agents.list().filter(({ id }) => this.#chat.stateOf(id) === 'running').length
     this.#chat.world.editor.setStatus(
       statusOf(
         {
@@ -61,8 +63,14 @@ export class SessionHead {
   }
 
   refreshQueue(): void {
-    const agent = this.#chat.shown?.agent
-    this.#chat.model.set('queue', agent == null ? [] : queueView(agent.inbox))
+    const agent = this.#chat.worker()
+    this.#chat.model.set('queue', agent === null ? [] : queueView(agent.inbox))
+  }
+
+  #childView(id: string, { parentId, parentTitle, isKept }: ShownChild): ChildSessionView {
+    const blockedBy = this.#chat.blockedBy()
+    // One that gives one answer is its caller's until it gave it.
+    return { parentId, parentTitle, canWrite: blockedBy === null, blockedBy, canTakeOver: isKept || this.#chat.services.agents.live(id) === undefined }
   }
 
   #usageOf(session: Session): Pick<SessionView, 'contextShare' | 'window' | 'cost'> {

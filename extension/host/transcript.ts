@@ -1,8 +1,8 @@
 import { argumentsFrom } from '../base/call-arguments.ts'
-import type { Json } from '../base/json.ts'
+import { stringifyJson, type Json } from '../base/json.ts'
 import type { Localization } from '../capabilities/localization.ts'
 import type { SessionEvent, TurnEndReason } from '../core/log/event.ts'
-import type { ToolMessage, UserMessage } from '../core/log/message.ts'
+import type { ToolContent, UserMessage } from '../core/log/message.ts'
 import type { StreamChunk, Usage } from '../core/model/contract.ts'
 import { isBelievedWhole } from '../core/model/provider-wait.ts'
 import type { CardContent } from '../protocol/cards.ts'
@@ -18,6 +18,7 @@ import type {
   TurnEndRow,
   UsageView,
 } from '../protocol/view-state.ts'
+import type {} from '../core/tools/code-dispatch.ts'
 import { MAX_REVIEWED_BYTES } from '../features/checkpoints/images.ts'
 import { MAX_FOUND_FILES, MAX_KEPT_BYTES, MAX_KEPT_FILE_BYTES, MAX_KEPT_FILES } from '../features/checkpoints/shell-changes.ts'
 import { ChangedFiles } from './changed-files.ts'
@@ -27,7 +28,7 @@ import { formatDollars } from '../base/money.ts'
 import { addCosts, costOf, noCost, type CostSum } from '../core/cost/cost-projection.ts'
 import { amountWords, budgetWords, missWords, pauseWords, type Translate } from '../core/cost/words.ts'
 import { contextTitle, textOf } from './describe-context.ts'
-import { presentCall, presentResult, type FindPresenters } from './present-tool.ts'
+import { extensionOf, presentCall, presentResult, type FindPresenters } from './present-tool.ts'
 
 export type RowChange = Extract<ViewChange, { change: 'row' | 'append' | 'remove-row' }>
 
@@ -67,9 +68,13 @@ export class Transcript {
   /** Rows of the commands that run, by command. */
   readonly #commandRows = new Map<string, string>()
   readonly #compactions: CompactionRows
+  /** The end of the last turn that has one, and what was changed in it. */
+  #lastEnd: { readonly rowId: string; readonly changed: ChangedFiles } | null = null
   #turn: OpenTurn | null = null
   #step: OpenStep | null = null
   #turnNumber = 0
+  /** Of the goal. */
+  #maxRounds: number | null = null
   #usage: UsageView = emptyUsage
   #changes: RowChange[] = []
   #isReplay = false
@@ -111,6 +116,11 @@ export class Transcript {
   /** The latest call of that id. */
   call(callId: string): CallPlace | undefined {
     return this.#calls.get(callId)
+  }
+
+  /** What the latest call of that id was given; null while that is not known. */
+  argumentsOf(callId: string): Json {
+    return this.#calls.get(callId)?.args ?? null
   }
 
   /** The call that a row shows. */
@@ -158,10 +168,13 @@ export class Transcript {
     switch (event.type) {
       case 'turn/start':
         this.#turnNumber = event.data.turn
-        this.#turn = { startedAt: event.time, usage: { ...emptyUsage, turns: 1 }, cost: noCost, cacheMisses: [], changed: new ChangedFiles(), hasRows: false }
+        this.#turn = { startedAt: event.time, usage: { ...emptyUsage, turns: 1 }, cost: noCost, cacheMisses: [], changed: new ChangedFiles(), goalBlock: null, hasRows: false }
         return
       case 'step/start':
         this.#step = newStep()
+        return
+      case 'goal/change':
+        this.#goalChange(event.data)
         return
       case 'user/message':
         if (event.surfaceOp === 'append' || event.surfaceOp === undefined) this.#userMessage(event)
@@ -182,6 +195,12 @@ export class Transcript {
         return
       case 'tool/call':
         this.#toolCall(event.data, event)
+        return
+      case 'tool/code-dispatch-start':
+        this.#subCallStart(event)
+        return
+      case 'tool/code-dispatch':
+        this.#endCall(event.data.subCallId, event.data, event)
         return
       case 'tool/result':
         if (event.surfaceOp === 'append' || event.surfaceOp === undefined) this.#toolResult(event)
@@ -226,7 +245,7 @@ export class Transcript {
         this.#commandDone(event.data)
         return
       case 'fs/after-image':
-        if (event.data.lines !== undefined) this.#turn?.changed.addFound(event.data.path, event.data.lines)
+        this.#fileChanged(event.data)
         return
       case 'review/limited':
         this.#notice(event, 'warning', limitedWords(event.data, this.#l10n))
@@ -267,12 +286,19 @@ export class Transcript {
 
   #userMessage({ data, seq, time }: SessionEvent<'user/message'>): void {
     const text = textOf(data)
-    if (data.source.kind === 'user') {
+    if (data.source.kind === 'goal') {
+      this.#put({ kind: 'round', id: idOf(seq), turn: this.#turnNumber, round: data.source.round, maxRounds: this.#maxRounds, text: cutMiddle(text) })
+    } else if (data.source.kind === 'user') {
       this.#put({ kind: 'prompt', id: idOf(seq), turn: this.#turnNumber, text, attachments: attachmentsOf(data), sentAt: time })
     } else {
-      const title = contextTitle(data.source, this.#l10n)
+      const title = contextTitle(data.source, this.#l10n, text)
       this.#put({ kind: 'context', id: idOf(seq), turn: this.#turnNumber, title, text: cutMiddle(text) })
     }
+  }
+
+  #goalChange(change: SessionEvent<'goal/change'>['data']): void {
+    this.#maxRounds = change.operation === 'clear' ? null : change.goal.maxGoalRounds
+    if (change.operation === 'block' && this.#turn !== null) this.#turn.goalBlock = change.goal.blockedReason?.message ?? null
   }
 
   #chunk(chunk: StreamChunk, { seq, time }: { readonly seq: number; readonly time: number }): void {
@@ -396,14 +422,15 @@ export class Transcript {
   }
 
   /** The row of a call in this step, made if it is not there. */
-  #openCall(step: OpenStep, call: { readonly callId: string; readonly name: string; readonly seq: number; readonly part: number; readonly time: number }): string {
+  #openCall(step: OpenStep, call: { readonly callId: string; readonly name: string; readonly seq: number; readonly part: number; readonly time: number; readonly parent?: string }): string {
     const open = this.#calls.get(call.callId)
     if (open !== undefined && open.step === step) return open.rowId
     const rowId = idOf(call.seq, call.part)
-    const opened: Call = { rowId, tool: call.name, callSeq: null, resultSeq: null, step, argumentsText: null, args: null }
+    const opened: Call = { rowId, tool: call.name, callSeq: null, resultSeq: null, step, argumentsText: null, args: null, from: null }
     this.#calls.set(call.callId, opened)
     this.#places.set(rowId, opened)
     step.rowIds.push(rowId)
+    const from = extensionOf(this.#find, call.name, undefined)
     this.#put({
       kind: 'tool',
       id: rowId,
@@ -419,6 +446,8 @@ export class Transcript {
       progress: '',
       startedAt: call.time,
       endedAt: null,
+      ...(call.parent !== undefined && { parent: call.parent }),
+      ...(from !== undefined && { from }),
     })
     return rowId
   }
@@ -435,8 +464,7 @@ export class Transcript {
   #toolCall(data: SessionEvent<'tool/call'>['data'], { seq, time }: { readonly seq: number; readonly time: number }): void {
     const step = (this.#step ??= newStep())
     this.#openCall(step, { callId: data.callId, name: data.name, seq, part: 0, time })
-    const call = this.#calls.get(data.callId)
-    if (call !== undefined) call.callSeq = seq
+    this.#callStarts(data.callId, seq, data.from)
     this.#presentCall(data.callId, data.arguments)
     this.#startedAt(data.callId, time)
   }
@@ -447,32 +475,70 @@ export class Transcript {
     if (row !== undefined && row.endedAt === null && row.startedAt !== time) this.#put({ ...row, startedAt: time })
   }
 
-  #toolResult({ data, seq, time }: SessionEvent<'tool/result'>): void {
-    const { callId } = data.message.source
+  /** A call of a program: a row of its own, which stands under that of the program. */
+  #subCallStart({ data, seq, time }: SessionEvent<'tool/code-dispatch-start'>): void {
+    const step = (this.#step ??= newStep())
+    const parent = this.#calls.get(data.parentCallId)?.rowId
+    this.#openCall(step, { callId: data.subCallId, name: data.name, seq, part: 0, time, ...(parent !== undefined && { parent }) })
+    this.#callStarts(data.subCallId, seq, data.from)
+    this.#presentCall(data.subCallId, stringifyJson(data.arguments))
+  }
+
+  #callStarts(callId: string, seq: number, from: string | undefined): void {
+    const call = this.#calls.get(callId)
+    const row = this.#toolRow(callId)
+    if (call === undefined || row === undefined) return
+    call.callSeq = seq
+    if (from === undefined) return
+    call.from = from
+    if (row.from !== from) this.#put({ ...row, from })
+  }
+
+  #toolResult(event: SessionEvent<'tool/result'>): void {
+    const { message, ...data } = event.data
+    const [{ content, isError }] = message.content
+    this.#endCall(message.source.callId, { ...data, content, isError }, event)
+  }
+
+  #endCall(callId: string, data: CallEnd, { seq, time }: { readonly seq: number; readonly time: number }): void {
     const call = this.#calls.get(callId)
     const row = this.#toolRow(callId)
     // A result without its call has nothing to stand on; the log's own checker reports such a log.
     if (call === undefined || row === undefined || row.endedAt !== null) return
     call.resultSeq = seq
-    const [block] = data.message.content
-    const output = outputOf(data.message)
+    const { content, isError } = data
+    const output = outputOf(content)
     const result = presentResult(
       this.#find,
       { name: call.tool, args: call.args },
-      { content: block.content, isError: block.isError, ...(data.meta === undefined ? {} : { meta: data.meta }) },
+      { content, isError, ...(data.meta === undefined ? {} : { meta: data.meta }) },
       this.#l10n,
     )
-    if (!block.isError && result?.card === 'diff') this.#turn?.changed.add(result.diffs)
+    const from = call.from ?? extensionOf(this.#find, call.tool, data.meta)
+    // What the card of another extension's tool shows is its author's word; what it changed is told beside it.
+    if (!isError && from === undefined && result?.card === 'diff' && result.isDraft !== true) this.#turn?.changed.add(result.diffs)
     this.#put({
       ...row,
-      state: block.isError ? failedStateOf(data.error?.code) : 'ok',
+      state: isError ? failedStateOf(data.error?.code) : 'ok',
+      ...(from !== undefined && { from }),
       result,
       output: cutMiddle(output),
-      error: block.isError ? this.#errorOf(callId, output) : null,
+      error: isError ? this.#errorOf(callId, output) : null,
       progress: '',
       ...(typeof data.policy?.why === 'string' && data.policy.why !== '' && { policy: data.policy.why }),
+      ...(data.policy?.by === 'plan' && { isHeldByPlan: true as const }),
       endedAt: time,
     })
+  }
+
+  /** Written down behind the call, so its turn may have ended by now. */
+  #fileChanged({ callId, path, lines }: SessionEvent<'fs/after-image'>['data']): void {
+    if (lines === undefined) return
+    const ended = this.#lastEnd
+    const row = ended === null ? undefined : this.row(ended.rowId)
+    if (ended === null || row?.kind !== 'turn-end' || this.#toolRow(callId)?.turn !== row.turn) return this.#turn?.changed.addFound(path, lines)
+    ended.changed.addFound(path, lines)
+    this.#put({ ...row, changedFiles: ended.changed.list() })
   }
 
   #errorOf(callId: string, output: string): string | null {
@@ -556,7 +622,10 @@ export class Transcript {
     this.#turn = null
     this.#usage = { ...this.#usage, turns: this.#usage.turns + 1 }
     if (turn === null || (data.reason.kind === 'completed' && !turn.hasRows)) return
-    const { outcome, message, next } = this.#ending(data.reason)
+    const { outcome, message: words, next } = this.#ending(data.reason)
+    // Not a hook: the goal itself ended its round.
+    const message = data.reason.kind === 'blocked' && turn.goalBlock !== null ? turn.goalBlock : words
+    this.#lastEnd = { rowId: idOf(seq), changed: turn.changed }
     this.#put({
       kind: 'turn-end',
       id: idOf(seq),
@@ -710,6 +779,8 @@ interface OpenTurn {
   cost: CostSum
   readonly cacheMisses: string[]
   readonly changed: ChangedFiles
+  /** Why the goal was blocked in it. */
+  goalBlock: string | null
   hasRows: boolean
 }
 
@@ -734,6 +805,9 @@ interface OpenBlock {
   hasEnded: boolean
 }
 
+/** How a call ended, of the model or of a program. */
+type CallEnd = Pick<SessionEvent<'tool/code-dispatch'>['data'], 'content' | 'isError' | 'error' | 'meta' | 'policy'>
+
 interface Call {
   readonly rowId: string
   readonly tool: string
@@ -742,6 +816,8 @@ interface Call {
   readonly step: OpenStep
   argumentsText: string | null
   args: Json
+  /** Whose tool it is, as the log says. */
+  from: string | null
 }
 
 /** What cannot be taken back, and why. */
@@ -825,8 +901,8 @@ function attachmentsOf(message: UserMessage): readonly CardContent[] {
   )
 }
 
-const outputOf = (message: ToolMessage) =>
-  message.content[0].content.map((part) => (part.type === 'text' ? part.text : `[${part.attachment.mediaType}]`)).join('\n')
+const outputOf = (content: readonly ToolContent[]) =>
+  content.map((part) => (part.type === 'text' ? part.text : `[${part.attachment.mediaType}]`)).join('\n')
 
 /** By the times of events; a clock that was set back between them makes no time less than none. */
 const spanMs = (from: number, to: number): number => Math.max(0, to - from)
@@ -849,12 +925,17 @@ function failedStateOf(code: string | undefined): ToolRow['state'] {
     case 'ESCALATION_NO_AGENT':
     case 'ESCALATION_NO_CHANNEL':
     case 'ESCALATION_REJECTED':
+    // The person wants another plan.
+    case 'KEEP_PLANNING':
       return 'denied'
     case 'ABORTED':
     case 'ABORTED_BEFORE_DISPATCH':
     case 'TOOL_NOT_STARTED':
+    case 'SEARCH_ABORTED':
     case 'ASK_ABORTED':
     case 'ASK_CANCELLED':
+    case 'REVIEW_DISMISSED':
+    case 'REVIEW_WITHDRAWN':
     case 'ESCALATION_CANCELLED':
       return 'cancelled'
     default:

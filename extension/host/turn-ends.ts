@@ -1,3 +1,4 @@
+import type { Undo } from '../base/undo.ts'
 import type { SessionEvent } from '../core/log/event.ts'
 import type { Session } from '../core/session/session.ts'
 import { settings as specs } from '../core/settings/specs.ts'
@@ -7,14 +8,25 @@ import { textOf } from './describe-context.ts'
 /** A turn ended: the person hears of it while the chat is hidden, and gets a message back that a hook held. */
 export class TurnEnds {
   readonly #chat: ChatState
+  /** Sessions that the person follows in another place, by one entry a watch. */
+  readonly #watched = new Map<object, string>()
 
   constructor(chat: ChatState) {
     this.#chat = chat
   }
 
+  watchElsewhere(sessionId: string): Undo {
+    const watch = {}
+    this.#watched.set(watch, sessionId)
+    return () => void this.#watched.delete(watch)
+  }
+
   note(session: Session, { data }: SessionEvent<'turn/end'>): void {
     if (data.reason.kind === 'blocked') this.#returnPrompt(session)
     const { editor, l10n } = this.#chat.world
+    // The agent that started it hears of it, and goes on itself.
+    if (this.#chat.services.agents.live(session.id)?.owner !== undefined) return
+    if ([...this.#watched.values()].includes(session.id)) return
     if (editor.isChatVisible() || !this.#chat.services.settings.get(specs.notificationsWhenHidden).includes('turnEnd')) return
     const { reason } = data
     if (reason.kind === 'aborted' || reason.kind === 'interrupted') return

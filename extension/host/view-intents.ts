@@ -60,10 +60,10 @@ export class ViewIntents {
           throw error
         }
       case 'queue-delete':
-        shown?.agent?.queue.remove(message.id)
+        this.#chat.worker()?.queue.remove(message.id)
         return
       case 'queue-steer':
-        shown?.agent?.queue.steerNow(message.id)
+        this.#chat.worker()?.queue.steerNow(message.id)
         return
       case 'approval':
         this.#rooms.waiting.answerApproval(message)
@@ -71,21 +71,48 @@ export class ViewIntents {
       case 'approval-preview':
         await this.#rooms.waiting.preview(message.id, message.path)
         return
-      case 'question': {
-        const outcome = this.#chat.services.questions.answer(message.id, message.answers)
-        if (!outcome.ok) this.#chat.notice('question', 'warning', outcome.problem)
+      case 'question':
+        return await this.#rooms.waiting.answerQuestions(message.id, message.answers)
+      case 'waiting-draft':
+        this.#rooms.waiting.keepDraft(message.id, message.draft)
         return
-      }
+      case 'task':
+        this.#rooms.tasks.edit(message.edit)
+        return
+      case 'task-history':
+        return await this.#rooms.tasks.showHistory()
+      case 'plan':
+        return await this.#rooms.plans.act(message.id, message.action)
+      case 'plan-allow-once':
+        if (shown?.agent != null) this.#chat.services.plan.allowOnce(shown.agent, message.callId)
+        return
+      case 'reminder':
+        return await this.#rooms.reminders.act(message.action, message.id)
+      case 'reminder-new':
+        return await this.#rooms.reminders.run('new')
       case 'open-location':
         return await opened((at) => this.#rooms.artifacts.openLocation(at, message.location))
       case 'open-diff':
         return await opened((at) => this.#rooms.artifacts.openDiff(at, message.callId, message.path))
       case 'open-output':
         return await opened((at) => this.#rooms.artifacts.openOutput(at, message.callId))
+      case 'open-input':
+        return await opened((at) => this.#rooms.artifacts.openInput(at, message.callId))
       case 'open-search':
         return await opened((at) => this.#rooms.artifacts.openSearch(at, message.callId))
       case 'command':
         return await this.#rooms.jobs.act(message)
+      case 'agent':
+        return await this.#rooms.agents.act(message.id, message.action)
+      case 'plugin-code':
+      case 'plugin-call':
+      case 'plugin-frame':
+      case 'plugin-draw':
+      case 'plugin-stop':
+        return await this.#rooms.plugins.handle(message, channel, reply)
+      case 'open-run':
+        this.#rooms.workflows.openRun(message.runId)
+        return
       case 'open-port':
         return await this.#rooms.jobs.openPort(message.jobId, message.port)
       case 'review-turn':
@@ -114,6 +141,12 @@ export class ViewIntents {
       case 'open-log':
         if (shown !== null) await this.#rooms.artifacts.openLog(shown)
         return
+      case 'goal':
+        return await this.#rooms.goal.act(message.action, message)
+      case 'goal-create':
+        return await this.#rooms.goal.create(message)
+      case 'goal-edit':
+        return await this.#rooms.goal.edit(message, message)
       case 'copy':
         await this.#chat.world.editor.copy(message.text)
         return
@@ -121,8 +154,11 @@ export class ViewIntents {
         await this.#rooms.opening.showNothing()
         return
       case 'session-open':
-        await this.#rooms.opening.open(message.id)
+        if (message.seq === undefined) await this.#rooms.opening.open(message.id)
+        else await this.#rooms.search.openAt({ sessionId: message.id, seq: message.seq })
         return
+      case 'session-find':
+        return await this.#rooms.search.answer(message.query, message.id, reply)
       case 'session-rename':
         await this.#rooms.list.rename(message.id, message.title)
         return

@@ -95,18 +95,18 @@ const diffs = list(object<FileDiff>({ path: text, oldText: either(text, word(nul
 const kinds = ['read', 'edit', 'delete', 'move', 'search', 'execute', 'fetch', 'other'] satisfies readonly CardKind[]
 
 const callShapes: ReadonlyMap<unknown, readonly Shape[]> = new Map<ToolCallView['card'], readonly Shape[]>([
-  ['generic', [object<Call<'generic'>>({ card: text, title: text, doneTitle: optional(text), kind: optional(word(...kinds)), subject: optional(text), cwd: optional(text), rawInput: optional(json), content: optional(content), locations: optional(locations) })]],
+  ['generic', [object<Call<'generic'>>({ card: text, title: text, doneTitle: optional(text), kind: optional(word(...kinds)), subject: optional(text), cwd: optional(text), rawInput: optional(json), face: optional(word('plan', 'agent')), content: optional(content), locations: optional(locations) })]],
   ['terminal', [object<Call<'terminal'>>({ card: text, title: text, description: optional(text), cwd: optional(text), typed: optional(word('text', 'enter', 'nothing')) })]],
-  ['diff', [object<Call<'diff'>>({ card: text, title: text, diffs, locations: optional(locations) })]],
+  ['diff', [object<Call<'diff'>>({ card: text, title: text, diffs, locations: optional(locations), isDraft: optional(boolean) })]],
 ])
 
 const resultShapes: ReadonlyMap<unknown, readonly Shape[]> = new Map<ToolResultView['card'], readonly Shape[]>([
-  ['generic', [object<Result<'generic'>>({ card: text, title: optional(text), content: optional(content), jobId: optional(text) })]],
+  ['generic', [object<Result<'generic'>>({ card: text, title: optional(text), face: optional(word('plan')), content: optional(content), jobId: optional(text), agentId: optional(text) })]],
   [
     'terminal',
     [object<Result<'terminal'>>({ card: text, title: optional(text), output: optional(text), exitCode: optional(number), signal: optional(text), timedOut: optional(boolean), aborted: optional(boolean), durationMs: optional(number), logPath: optional(text), cwd: optional(text), omittedBytes: optional(number), sandbox: optional(word('confined', 'denied')), jobId: optional(text), isTyped: optional(boolean) })],
   ],
-  ['diff', [object<Result<'diff'>>({ card: text, title: optional(text), diffs, note: optional(text) })]],
+  ['diff', [object<Result<'diff'>>({ card: text, title: optional(text), diffs, note: optional(text), isDraft: optional(boolean) })]],
   [
     'search',
     [

@@ -40,6 +40,8 @@ export type ToolCallView =
       /** Of a command, where it runs when that is not the session's folder. */
       readonly cwd?: string
       readonly rawInput?: Json
+      /** What it is drawn as, where it is more than a title and texts: a plan is Markdown, an agent is followed after the call ended. */
+      readonly face?: 'plan' | 'agent'
       readonly content?: readonly CardContent[]
       readonly locations?: readonly FileLocation[]
     }
@@ -56,6 +58,8 @@ export type ToolCallView =
       readonly title: string
       readonly diffs: readonly FileDiff[]
       readonly locations?: readonly FileLocation[]
+      /** It changes no file of the person's; its line is the title. */
+      readonly isDraft?: true
     }
 
 /** The completed card, from the arguments, the durable result and its `meta`. It replaces the pending one. */
@@ -63,12 +67,22 @@ export type ToolResultView =
   | {
       readonly card: 'generic'
       readonly title?: string
+      readonly face?: 'plan'
       readonly content?: readonly CardContent[]
       /** The job that the call started: the view follows it. */
       readonly jobId?: string
+      /** The session of the agent that it started. */
+      readonly agentId?: string
     }
   | TerminalResultView
-  | { readonly card: 'diff'; readonly title?: string; readonly diffs: readonly FileDiff[]; readonly note?: string }
+  | {
+      readonly card: 'diff'
+      readonly title?: string
+      readonly diffs: readonly FileDiff[]
+      readonly note?: string
+      /** It changed no file of the person's: what was shown to them as a change waits to be run, such as the code of a plugin. */
+      readonly isDraft?: true
+    }
   | SearchResultView
   | {
       readonly card: 'read'

@@ -1,5 +1,7 @@
 import type { FileLocation } from './cards.ts'
-import type { Row, RowWindow, ViewState } from './view-state.ts'
+import type { PluginMessage, PluginPart } from './plugin-frame.ts'
+import type { TaskEdit } from './task-edit.ts'
+import type { Row, RowWindow, ViewState, WaitingDraft } from './view-state.ts'
 
 /** Both sides refuse to talk to another number and ask for a reload of the view. */
 export const PROTOCOL_VERSION = 1
@@ -17,16 +19,44 @@ export type HostMessage =
   | { readonly type: 'older-rows'; readonly frame: number; readonly window: RowWindow }
   | { readonly type: 'focus-composer' }
   | { readonly type: 'insert-text'; readonly text: string }
+  /** Take the person to that row and mark it, once the session is on screen. */
+  | { readonly type: 'reveal-row'; readonly sessionId: string; readonly rowId: string }
+  /** Answers `session-find`: the best hit of each session that has the words, best first. Partial: ask again for more. */
+  | { readonly type: 'sessions-found'; readonly id: string; readonly hits: readonly SessionHit[]; readonly isPartial: boolean }
+  /** Open the panel of the goal, or the form for a new or the current one. */
+  | { readonly type: 'show-goal'; readonly form: 'none' | 'create' | 'edit' }
   /** What became of a `send`; with a problem the view puts the words back into the composer. */
   | { readonly type: 'sent'; readonly id: string; readonly problem: string | null }
   /** Answers `completions`; may come several times, each holding everything found so far, until `isComplete`. */
   | { readonly type: 'completions'; readonly id: string; readonly items: readonly CompletionItem[]; readonly isComplete: boolean }
   /** What became of an `attach-image`; with a problem it was not taken. */
   | { readonly type: 'attached'; readonly id: string; readonly problem: string | null }
+  /** For the frames of a plugin. */
+  | { readonly type: 'plugin'; readonly frameId: string; readonly part: PluginPart }
   /** Answers `need-image`. `uri` is a `data:` or webview address; null when the attachment is gone. */
   | { readonly type: 'image'; readonly attachmentId: string; readonly uri: string | null; readonly byteLength: number }
 
+/** Where the words were found in a session, with what stands around them. */
+export interface SessionHit {
+  readonly sessionId: string
+  readonly seq: number
+  readonly snippet: string
+}
+
+/** What the form of a goal holds; null: no budget, or as many rounds as the setting says. */
+export interface GoalForm {
+  readonly objective: string
+  readonly maxRounds: number | null
+  readonly maxTokens: number | null
+  readonly maxCost: number | null
+  readonly maxMinutes: number | null
+  readonly checks: readonly string[]
+}
+
 export type CommandPlace = { readonly callId: string } | { readonly jobId: string }
+
+/** `refuse`: with what the plan still needs, which may be nothing. */
+export type PlanAction = { readonly do: 'open' | 'approve' | 'discuss' } | { readonly do: 'refuse'; readonly feedback: string }
 
 export type CompletionKind = '@' | '/'
 
@@ -88,13 +118,32 @@ export type ViewMessage =
       readonly id: string
       readonly answers: readonly { readonly id: string; readonly selected: readonly string[]; readonly custom?: string }[] | null
     }
+  | { readonly type: 'task'; readonly edit: TaskEdit }
+  /** What became of the list of tasks, in an editor. */
+  | { readonly type: 'task-history' }
+  /** The person's hand on a plan under review. `discuss` closes it without a decision. */
+  | { readonly type: 'plan'; readonly id: string; readonly action: PlanAction }
+  /** Let a call through that plan mode refused, once. */
+  | { readonly type: 'plan-allow-once'; readonly callId: string }
+  /** What the person has filled in so far. */
+  | { readonly type: 'waiting-draft'; readonly id: string; readonly draft: WaitingDraft }
   | { readonly type: 'open-location'; readonly location: FileLocation }
   | { readonly type: 'open-diff'; readonly callId: string; readonly path?: string }
   | { readonly type: 'open-output'; readonly callId: string }
+  /** What a call was given, such as the program it ran. */
+  | { readonly type: 'open-input'; readonly callId: string }
   /** What a call searched for, in the editor's own view of searches. */
   | { readonly type: 'open-search'; readonly callId: string }
   /** The person's hand on a running command: the one that a call waits for, or a job. */
   | { readonly type: 'command'; readonly of: CommandPlace; readonly action: 'stop' | 'send-input' | 'to-background' | 'open-terminal' | 'restart' }
+  /** The person's hand on a reminder of the shown session. */
+  | { readonly type: 'reminder'; readonly id: string; readonly action: 'run' | 'snooze' | 'pause' | 'resume' | 'edit' | 'delete' }
+  | { readonly type: 'reminder-new' }
+  | PluginMessage
+  /** The person's hand on an agent that another one started; the host asks before it takes one over. */
+  | { readonly type: 'agent'; readonly id: string; readonly action: 'interrupt' | 'take-over' }
+  /** A run of a workflow as an editor. */
+  | { readonly type: 'open-run'; readonly runId: string }
   /** A port that a job listens at, in a browser. */
   | { readonly type: 'open-port'; readonly jobId: string; readonly port: number }
   /** The host asks before it opens one. */
@@ -107,9 +156,16 @@ export type ViewMessage =
   | { readonly type: 'review'; readonly verb: 'keep' | 'undo'; readonly what: { readonly callId: string } | { readonly turn: number } }
   /** Take back what was changed since this message of the person. The host asks first. */
   | { readonly type: 'restore-to'; readonly turn: number }
+  /** The goal as the page saw it at the click; one that has changed since is refused and shown anew. */
+  | { readonly type: 'goal'; readonly action: 'pause' | 'resume' | 'complete' | 'clear' | 'extend'; readonly id: string; readonly revision: number }
+  | ({ readonly type: 'goal-create' } & GoalForm)
+  | ({ readonly type: 'goal-edit'; readonly id: string; readonly revision: number } & GoalForm)
   | { readonly type: 'copy'; readonly text: string }
   | { readonly type: 'session-new' }
-  | { readonly type: 'session-open'; readonly id: string }
+  /** With `seq`: at that event. */
+  | { readonly type: 'session-open'; readonly id: string; readonly seq?: number }
+  /** Which sessions have these words in their talk. A newer request cancels an older one. */
+  | { readonly type: 'session-find'; readonly id: string; readonly query: string }
   | { readonly type: 'session-rename'; readonly id: string; readonly title: string }
   | { readonly type: 'session-delete'; readonly id: string }
   | { readonly type: 'session-archive'; readonly id: string; readonly isArchived: boolean }

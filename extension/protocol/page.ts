@@ -1,3 +1,5 @@
+import type { PageKey } from './editor-page.ts'
+
 /** Addresses and words that the page of the chat is made with. */
 export interface ChatPageOptions {
   /** What the content security policy may name as the source of scripts, styles, fonts and images. */
@@ -12,6 +14,8 @@ export interface ChatPageOptions {
   readonly language: string
   /** Translations by English text; a text without one stays English. */
   readonly texts?: Readonly<Record<string, string>>
+  /** Which page of the editor area it is; absent: the chat. */
+  readonly page?: PageKey
 }
 
 /** Where the page keeps its translations, as JSON. */
@@ -24,7 +28,7 @@ export const TEXTS_ELEMENT_ID = 'bosun-texts'
  * The script loads its further parts (grammars) from beside itself, so `cspSource` stands beside the nonce.
  */
 export function chatPage(options: ChatPageOptions): string {
-  const { cspSource, nonce, language, texts = {} } = options
+  const { cspSource, nonce, language, texts = {}, page } = options
   const policy = [
     "default-src 'none'",
     `script-src 'nonce-${nonce}' ${cspSource}`,
@@ -44,7 +48,7 @@ export function chatPage(options: ChatPageOptions): string {
 <script type="application/json" id="${TEXTS_ELEMENT_ID}" nonce="${nonce}">${JSON.stringify(texts).replaceAll('<', '\\u003c')}</script>
 <script type="module" nonce="${nonce}" src="${attribute(options.scriptUri)}"></script>
 </head>
-<body>
+<body${page === undefined ? '' : ` data-page="${attribute(JSON.stringify(page))}"`}>
 <div id="root"></div>
 </body>
 </html>

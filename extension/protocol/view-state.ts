@@ -1,4 +1,6 @@
 import type { Json } from '../base/json.ts'
+import type { WorkflowState } from './editor-page.ts'
+import type { PluginFrameView } from './plugin-frame.ts'
 import type { CardContent, ToolCallView, ToolResultView } from './cards.ts'
 
 /** Everything the chat view draws. Data only; built by the host from the log, never by the view. */
@@ -11,6 +13,13 @@ export interface ViewState {
   readonly questions: readonly QuestionSetView[]
   readonly queue: readonly QueuedMessageView[]
   readonly tasks: readonly TaskView[] | null
+  /** Tasks that the model left out of its list unfinished. */
+  readonly droppedTasks: readonly { readonly id: string; readonly content: string }[]
+  /** The plan that waits for the person; null while none does. */
+  readonly planReview: PlanReviewView | null
+  readonly reminders: RemindersView
+  /** Null where the session has none. */
+  readonly goal: GoalView | null
   readonly sessions: readonly SessionListItem[]
   readonly notices: readonly NoticeView[]
   /** The page of rules over the chat; null while it is closed. */
@@ -19,7 +28,95 @@ export interface ViewState {
   readonly review: ReviewStateView | null
   /** Commands of the session on screen that run, and those that ran in the background. */
   readonly commands: readonly CommandView[]
+  /** Runs of workflows that calls of the session on screen began, each as the newest run that goes on from it. */
+  readonly workflows: readonly WorkflowCardView[]
+  /** Agents that calls of the session on screen started, as far as this window knows them. */
+  readonly agents: readonly AgentView[]
+  /** Plugins of the session on screen that draw something. */
+  readonly plugins: readonly PluginFrameView[]
   readonly isTrusted: boolean
+}
+
+/** What Bosun works towards by itself in the session on screen. */
+export interface GoalView {
+  readonly id: string
+  readonly revision: number
+  readonly objective: string
+  readonly phase: 'active' | 'paused' | 'blocked' | 'complete'
+  /** It goes on by itself; else it waits for the person, also where it is active. */
+  readonly isArmed: boolean
+  /** Why no round begins although it is armed: the folder is not trusted, or agents of the session are at work, which are heard first. */
+  readonly heldBy: 'trust' | 'agents' | null
+  readonly round: number
+  readonly maxRounds: number
+  readonly blocked: { readonly message: string; /** A budget is used up, and can be extended. */ readonly isLimit: boolean } | null
+  readonly used: {
+    readonly tokens: number
+    /** Dollars; at least that when `isWhole` is false. */
+    readonly amount: number
+    readonly isWhole: boolean
+    /** As of `countsSince`, or of now where that is null. */
+    readonly minutes: number
+    /** Epoch ms since when minutes go on; null at rest. */
+    readonly countsSince: number | null
+  }
+  readonly maxTokens: number | null
+  readonly maxCost: number | null
+  readonly maxMinutes: number | null
+  readonly checks: readonly string[]
+  /** The editor knows of errors, so none may be new can be a check. */
+  readonly canCheckErrors: boolean
+  /** Of the last time they were run; null before. */
+  readonly results: readonly { readonly check: string; readonly isOk: boolean; readonly outcome: string; readonly output: string; readonly durationMs: number }[] | null
+}
+
+/** An agent that another one started, with those that it started itself. */
+export interface AgentView {
+  readonly id: string
+  /** The call that started it. */
+  readonly callId: string | null
+  readonly label: string
+  /** `waiting`: for the person, or for agents of its own. */
+  readonly state: 'queued' | 'running' | 'waiting' | 'idle' | 'ready' | 'completed' | 'failed' | 'aborted'
+  readonly isAsking: boolean
+  /** What it does or said last. */
+  readonly lastLine: string | null
+  /** Money, or tokens while no price is known; null before the first request. */
+  readonly cost: string | null
+  /** Epoch ms. */
+  readonly startedAt: number
+  /** Null while it lives. */
+  readonly endedAt: number | null
+  /** It is a session, which can be read. */
+  readonly canOpen: boolean
+  readonly canInterrupt: boolean
+  readonly children: readonly AgentView[]
+}
+
+/** What a session that an agent drives says of itself when it is on screen. */
+export interface ChildSessionView {
+  readonly parentId: string
+  readonly parentTitle: string
+  /** A message can be sent to it. */
+  readonly canWrite: boolean
+  /** Why not, with what to do instead; null when it can. */
+  readonly blockedBy: string | null
+  /** The person can make it a session of their own. */
+  readonly canTakeOver: boolean
+}
+
+export interface WorkflowCardView {
+  readonly callId: string
+  readonly runId: string
+  readonly state: WorkflowState
+  /** Agents that were started or taken over. */
+  readonly total: number
+  readonly finished: number
+  readonly failed: number
+  /** That of the newest agent; null without one. */
+  readonly phase: string | null
+  /** A person let it go on after its call had ended. */
+  readonly isResumed: boolean
 }
 
 /** What can be done with a command right now; its card finds it by its call, or by the job it is. */
@@ -76,6 +173,8 @@ export interface SessionView {
   /** Who writes when it is read-only. */
   readonly writer?: string
   readonly status: 'idle' | 'running' | 'waiting'
+  /** Present for one that an agent started and still drives. */
+  readonly child?: ChildSessionView
   readonly usage: UsageView
   /** Share of the model's window that the next request fills, 0 to 1; null while unknown. */
   readonly contextShare: number | null
@@ -136,7 +235,7 @@ export interface RowWindow {
 }
 
 /** `id` is stable over replays (made from the log), so that what is folded open stays open. */
-export type Row = PromptRow | TextRow | ReasoningRow | ToolRow | RetryRow | ContextRow | TurnEndRow | NoticeRow | CommandRow | CompactionRow
+export type Row = PromptRow | RoundRow | TextRow | ReasoningRow | ToolRow | RetryRow | ContextRow | TurnEndRow | NoticeRow | CommandRow | CompactionRow
 
 export interface PromptRow {
   readonly kind: 'prompt'
@@ -145,6 +244,16 @@ export interface PromptRow {
   readonly text: string
   readonly attachments: readonly CardContent[]
   readonly sentAt: number
+}
+/** A round of a goal begins: what was asked is not the person's, and stays folded. */
+export interface RoundRow {
+  readonly kind: 'round'
+  readonly id: string
+  readonly turn: number
+  readonly round: number
+  /** Null where the log does not say. */
+  readonly maxRounds: number | null
+  readonly text: string
 }
 export interface TextRow {
   readonly kind: 'text'
@@ -182,6 +291,12 @@ export interface ToolRow {
   readonly progress: string
   /** Why it was allowed or refused, in words; absent where nothing is to be said. */
   readonly policy?: string
+  /** The row of the call whose program made this one. */
+  readonly parent?: string
+  /** The other extension of the editor whose tool it is, by its id. */
+  readonly from?: string
+  /** Plan mode alone refused it: the person may let this one call through. */
+  readonly isHeldByPlan?: true
   readonly startedAt: number
   readonly endedAt: number | null
 }
@@ -309,6 +424,8 @@ export interface ApprovalView {
   /** The effect first: "Run npm test in web/". */
   readonly effect: string
   readonly why: string
+  /** What a yes lets happen from then on. */
+  readonly covers?: string
   readonly card: ToolCallView | null
   /** What "Always allow…" may mean, in words; the index answers. */
   readonly always: readonly string[]
@@ -316,18 +433,45 @@ export interface ApprovalView {
   readonly editable?: string
   /** The editor can show what would change before it is allowed. */
   readonly canPreview?: true
+  /** The session it is of, when another is on screen. */
   readonly who: string | null
+  /** The same session, to be opened. */
+  readonly sessionId?: string
+  readonly draft?: WaitingDraft
+}
+
+/** What the person has filled in and not yet answered. */
+export interface WaitingDraft {
+  /** Of questions, in their order. */
+  readonly filled?: readonly { readonly selected: readonly string[]; readonly custom: string; readonly isSkipped: boolean }[]
+  /** The question that was open. */
+  readonly current?: number
+  /** Words for a refusal. */
+  readonly note?: string
+  /** The command or text as it is to be allowed. */
+  readonly edited?: string
 }
 
 export interface QuestionSetView {
   readonly id: string
   readonly callId: string | null
+  /** The session it is of, when another is on screen. */
+  readonly who?: string
+  /** The same session, to be opened. */
+  readonly sessionId?: string
+  readonly draft?: WaitingDraft
+  /** Epoch ms: then the recommended options are taken, unless the person has begun to answer. */
+  readonly answersAt?: number
   readonly questions: readonly {
     readonly id: string
     readonly header: string | null
     readonly question: string
     readonly options: readonly { readonly label: string; readonly description: string | null }[]
     readonly isMultiSelect: boolean
+    /** Markdown to read before answering. */
+    readonly detail?: string
+    /** What the answer decides; `approve` is the label of the option that says yes. */
+    readonly intent?: { readonly kind: 'plan-review'; readonly approve: string }
   }[]
 }
 
@@ -340,8 +484,52 @@ export interface QueuedMessageView {
 }
 
 export interface TaskView {
+  readonly id: string
   readonly content: string
   readonly status: 'pending' | 'in_progress' | 'completed'
+  /** Of the person. */
+  readonly note?: string
+  /** What changed while it was worked on: how many files, and the turn whose changes can be looked at. */
+  readonly changes?: { readonly files: number; readonly turn: number }
+}
+
+/** A plan that the person reads, changes and decides on. */
+export interface PlanReviewView {
+  /** Of the question that waits. */
+  readonly id: string
+  readonly callId: string
+  readonly title: string
+  /** Markdown, as the person left it. */
+  readonly text: string
+  /** Their text is not the model's any more. */
+  readonly isEdited: boolean
+  readonly comments: number
+  /** Which session asks, when it is not the one on screen. */
+  readonly who: string | null
+  /** The same session, to be opened. */
+  readonly sessionId?: string
+  readonly draft?: WaitingDraft
+}
+
+/** Reminders of the session on screen, the next one first. */
+export interface RemindersView {
+  readonly items: readonly ReminderView[]
+  /** Why none is delivered now, with what to do next; null when they are. */
+  readonly problem: string | null
+}
+export interface ReminderView {
+  readonly id: string
+  readonly text: string
+  /** Epoch ms of its next delivery, which may be over while it waits; null while it is paused. */
+  readonly at: number | null
+  /** `every day at 09:00`; null for one that comes once. */
+  readonly recurrence: string | null
+  /** Bosun works by itself then; else it only tells. */
+  readonly isTask: boolean
+  readonly isPaused: boolean
+  readonly isSnoozed: boolean
+  /** A time that went by unattended is left out. */
+  readonly skipsMissed: boolean
 }
 
 export interface SessionListItem {

@@ -6,6 +6,8 @@ import { parseArgs } from 'node:util'
 import { rgPath } from '@vscode/ripgrep'
 import { median, ofKind, runAgent } from './agent-runs.ts'
 import type { AgentRun } from './agent-runs.ts'
+import { codeFigures } from './code.ts'
+import { historyFigures } from './history.ts'
 import { logFigures } from './log.ts'
 import { isMet, ratioOf, tableOf } from './table.ts'
 import type { Figure } from './table.ts'
@@ -88,6 +90,8 @@ const suites: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
   memory,
   growth,
   log: () => logFigures(repeat),
+  index: historyFigures,
+  code: () => codeFigures(join(import.meta.dirname, '../../dist'), repeat),
   tools: () => toolFigures(join(import.meta.dirname, '../../node_modules'), rgPath),
 }
 

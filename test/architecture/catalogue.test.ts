@@ -46,6 +46,34 @@ const catalogue: Readonly<Record<string, { readonly [key: string]: Shape }>> = {
   terminal_signal: { sessionId: 'string', signal: ['SIGINT', 'SIGTERM', 'SIGKILL', 'SIGTSTP', 'SIGHUP'] },
   terminal_close: { sessionId: 'string' },
   skill: { name: 'string' },
+  session_search: {
+    query: 'string',
+    'session_ids?': { list: 'string' },
+    'created_at_from?': 'string',
+    'created_at_to?': 'string',
+    'parent_session_ids?': { list: 'string' },
+    'include_root_sessions?': 'boolean',
+    'availability?': { list: ['live', 'persisted'] },
+    'event_seq_from?': 'integer',
+    'event_seq_to?': 'integer',
+    'event_time_from?': 'string',
+    'event_time_to?': 'string',
+    'event_types?': { list: 'string' },
+    'event_surfaces?': { list: ['current', 'shadowed', 'log-only'] },
+  },
+  session_event_search: {
+    'session_id?': 'string',
+    query: 'string',
+    'seq_from?': 'integer',
+    'seq_to?': 'integer',
+    'time_from?': 'string',
+    'time_to?': 'string',
+    'event_types?': { list: 'string' },
+    'surfaces?': { list: ['current', 'shadowed', 'log-only'] },
+  },
+  session_trace: { 'session_id?': 'string' },
+  session_event_trace: { 'session_id?': 'string', seq: 'integer' },
+  session_event_read: { 'session_id?': 'string', seq: 'integer', 'before?': 'integer', 'after?': 'integer' },
   ask_user_question: {
     questions: {
       list: {
@@ -57,21 +85,70 @@ const catalogue: Readonly<Record<string, { readonly [key: string]: Shape }>> = {
       },
     },
   },
+  exit_plan_mode: { plan: 'string' },
   web_search: { queries: { list: 'string' } },
   web_fetch: { url: 'string', 'offset?': 'number', 'limit?': 'number', 'whole_page?': 'boolean' },
+  create_goal: { objective: 'string', 'max_goal_rounds?': 'number' },
+  get_goal: {},
+  update_goal: {
+    goal_id: 'string',
+    revision: 'number',
+    action: ['edit', 'pause', 'resume', 'complete', 'blocked'],
+    'objective?': 'string',
+    'max_goal_rounds?': 'number',
+    'blocked_reason?': 'string',
+  },
+  schedule_create: { prompt: 'string', 'after_seconds?': 'number', 'every_seconds?': 'number', 'at?': {} },
+  schedule_list: {},
+  schedule_delete: { id: 'string' },
+  subagent: { description: 'string', prompt: 'string', 'run_in_background?': 'boolean', 'isolation?': ['worktree'] },
+  subagent_fork: { description: 'string', prompt: 'string', 'run_in_background?': 'boolean', 'isolation?': ['worktree'] },
+  list_agents: { 'scope?': ['children', 'descendants'] },
+  send_message: { subagent_id: 'string', message: 'string' },
+  interrupt_agent: { agent_id: 'string' },
+  run_code: { code: 'string', description: 'string' },
+  workflow: {
+    script: 'string',
+    meta: { name: 'string', description: 'string', 'whenToUse?': 'string', 'phases?': { list: { title: 'string', 'detail?': 'string', 'provider?': 'string', 'model?': 'string' } } },
+    'args?': {},
+  },
+  ralph: { objective: 'string', 'maxRounds?': 'number' },
+  spawn_teammate: { name: 'string', description: 'string', prompt: 'string', 'context?': ['fresh', 'fork'] },
+  followup_task: { target: 'string', message: 'string' },
+  wait_agent: { 'timeout_ms?': 'integer' },
+  team_task_create: { subject: 'string', description: 'string', 'blocked_by?': { list: 'string' }, 'write_scopes?': { list: 'string' } },
+  team_task_get: { task_id: 'string' },
+  team_task_list: { 'status?': ['pending', 'in_progress', 'completed'], 'owner?': 'string', 'ready?': 'boolean', 'cursor?': 'integer', 'limit?': 'integer' },
+  team_task_update: {
+    task_id: 'string',
+    expected_revision: 'integer',
+    action: ['claim', 'release', 'edit', 'set_dependencies', 'complete', 'reopen', 'reassign', 'delete'],
+    'subject?': 'string',
+    'description?': 'string',
+    'blocked_by?': { list: 'string' },
+    'write_scopes?': { list: 'string' },
+    'owner?': 'string',
+  },
+  cordis_inspect_list: {},
+  cordis_inspect_query: { platform: ['host', 'client'], provider: 'string', method: 'string', 'input?': {} },
+  cordis_inspect_self: { 'pluginId?': 'string', 'packageId?': 'string' },
+  cordis_define: { plugin: {}, name: 'string', purpose: 'string', code: { 'host?': 'string', 'client?': 'string' } },
+  cordis_run: { pluginId: 'string', packageId: 'string', mode: ['run', 'update'] },
+  cordis_stop: { pluginId: 'string' },
+  cordis_undefine: { pluginId: 'string' },
   todo_write: { todos: { list: { content: 'string', status: ['pending', 'in_progress', 'completed'] } } },
 }
-const parallelSafe = ['read', 'read_image', 'glob', 'grep', 'web_search', 'web_fetch']
+const parallelSafe = ['cordis_inspect_list', 'cordis_inspect_query', 'cordis_inspect_self', 'read', 'read_image', 'glob', 'grep', 'web_search', 'web_fetch', 'subagent', 'subagent_fork', 'session_trace', 'session_event_trace', 'session_event_read']
 
 let application: WholeApplication
 beforeAll(async () => {
-  application = await wholeApplication({ settings: { 'tools.web.searchProvider': 'brave' } })
+  application = await wholeApplication({ settings: { 'tools.web.searchProvider': 'brave', 'dynamicPlugins.enabled': true } })
 })
 afterAll(() => application.dispose())
 
 describe('the catalogue', () => {
   it('has a row for every tool of the application, and a tool for every row', () => {
-    const names = application.ctx.tools.schemas().map(({ name }) => name)
+    const names = [...application.ctx.tools.schemas().map(({ name }) => name), ...(application.ctx.tools.get('run_code', null) ? ['run_code'] : [])]
     const here = process.platform === 'win32' ? 'pwsh' : 'bash'
     expect(names.toSorted()).toEqual(Object.keys(catalogue).filter((name) => !['bash', 'pwsh'].includes(name) || name === here).toSorted())
   })
@@ -89,7 +166,7 @@ describe('the catalogue', () => {
 
 /** Also the shell of the other platforms, which this one does not register. */
 function definitionOf(name: string) {
-  const registered = application.ctx.tools.get(name)
+  const registered = application.ctx.tools.get(name, null)
   if (registered) return registered
   const needs = { processes: {} as ProcessRunner, files: {} as FileSystem, blobs: createMemoryBlobStore(), clock: createManualClock() }
   return createShellTool(name === 'pwsh' ? pwshDialect : bashDialect, { ...needs, program: () => name, defaultTimeoutMs: () => 1, environment: plainEnvironment, jobs: application.ctx.jobs })

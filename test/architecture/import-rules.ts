@@ -98,6 +98,8 @@ export function importProblems({ path, text }: SourceFile): readonly string[] {
     if (!specifier.startsWith('.')) return bareProblems(path, specifier, at)
     if (!/\.(tsx?|json|css|ttf|svg)$/.test(specifier)) return [`${at}: a relative import names its file with the extension`]
     const target = { path: posix.join(posix.dirname(path), specifier), isTypeOnly }
+    // What other extensions see is types alone and the same for all rooms.
+    if (target.path === 'bosun.d.ts') return isTypeOnly ? [] : [`${at}: bosun.d.ts holds types, which are imported as types`]
     if (room === undefined) return rootProblems(path, target, at)
     const isOwn = target.path.startsWith(`${room.folder}/`) && !isFeature(path)
     return isOwn || room.mayImport(target, path) ? [] : [`${at}: ${room.why}`]

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { EditorModel, EditorModelErrorCode, EditorModelMessage, EditorModelPart, EditorModels } from '../../extension/capabilities/editor-models.ts'
+import { dot, inWorld, until, type SuiteEnv } from './suite.ts'
 
 /** What the vendor behind the editor does next: says parts, waits for a cancel, or fails with one of the editor's errors. */
 export type VendorStep = Exclude<EditorModelPart, { type: 'other' }> | { readonly type: 'hang' } | { readonly type: 'fail'; readonly code: EditorModelErrorCode; readonly message: string }
@@ -16,27 +17,11 @@ export interface EditorModelsWorld {
   dispose(): Promise<void>
 }
 
-export interface EditorModelsEnv {
-  readonly describe: (name: string, body: () => void) => void
-  readonly it: (name: string, body: () => Promise<void>) => void
-  readonly create: () => Promise<EditorModelsWorld>
-}
-
-/** The editor looks into images: one dot, transparent. */
-const png = Uint8Array.from(Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64'))
 const text = (value: string) => ({ type: 'text', text: value }) as const
 
 /** What holds for the editor's models, whoever provides them. */
-export function editorModelsContract({ describe, it, create }: EditorModelsEnv): void {
-  const test = (name: string, body: (world: EditorModelsWorld) => Promise<void>) =>
-    it(name, async () => {
-      const world = await create()
-      try {
-        await body(world)
-      } finally {
-        await world.dispose()
-      }
-    })
+export function editorModelsContract({ describe, it, create }: SuiteEnv<EditorModelsWorld>): void {
+  const test = (name: string, body: (world: EditorModelsWorld) => Promise<void>) => it(name, () => inWorld(create, body))
   const ask = async (world: EditorModelsWorld, more: Partial<Parameters<EditorModels['ask']>[0]> = {}) => {
     const request = { modelId: 'acme/one', messages: [{ role: 'user', parts: [text('hi')] }], tools: [], options: {}, signal: new AbortController().signal, ...more } as const
     const parts: EditorModelPart[] = []
@@ -82,8 +67,7 @@ export function editorModelsContract({ describe, it, create }: EditorModelsEnv):
       cancel.abort()
       // Whether it fails or just ends is the editor's affair.
       await rest.catch(() => undefined)
-      for (let waited = 0; !world.wasCancelled() && waited < 5_000; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20))
-      assert.equal(world.wasCancelled(), true)
+      await until('the vendor heard of the cancel', () => world.wasCancelled())
     })
     const rows: readonly [EditorModelErrorCode, string][] = [['NO_PERMISSION', 'not yours'], ['BLOCKED', 'used up'], ['NOT_FOUND', 'gone'], ['UNKNOWN', 'boom']]
     for (const [code, message] of rows) {
@@ -100,9 +84,9 @@ export function editorModelsContract({ describe, it, create }: EditorModelsEnv):
   describe('a request', () => {
     test('reaches the vendor with roles, calls, results, images, tools and options', async (world) => {
       const messages: readonly EditorModelMessage[] = [
-        { role: 'user', parts: [text('See'), { type: 'image', bytes: png, mediaType: 'image/png' }] },
+        { role: 'user', parts: [text('See'), { type: 'image', bytes: dot, mediaType: 'image/png' }] },
         { role: 'assistant', parts: [text('ok'), { type: 'call', callId: 'c1', name: 'look', input: { path: 'a' } }] },
-        { role: 'user', parts: [{ type: 'result', callId: 'c1', content: [text('A'), { type: 'image', bytes: png, mediaType: 'image/png' }] }] },
+        { role: 'user', parts: [{ type: 'result', callId: 'c1', content: [text('A'), { type: 'image', bytes: dot, mediaType: 'image/png' }] }] },
       ]
       world.play([text('done')])
       await ask(world, { modelId: 'acme/eyes', messages, tools: [{ name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} } }], options: { temperature: 0.5 } })

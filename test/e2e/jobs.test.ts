@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { startModelServer } from '../support/model-server.ts'
-import { withWorkbench, type Workbench, type WorkbenchOptions } from '../support/workbench.ts'
+import { until, withWorkbench, type Workbench, type WorkbenchOptions } from '../support/workbench.ts'
 
 /** A development server with a worker of its own, as such servers have. */
 const devServer = `
@@ -59,14 +58,10 @@ async function withServerJob(options: WorkbenchOptions, body: (workbench: Workbe
 }
 
 async function untilWritten(path: string): Promise<{ readonly port: number; readonly pids: readonly number[] }> {
-  for (;;) {
-    try {
-      return JSON.parse(await readFile(path, 'utf8')) as { readonly port: number; readonly pids: readonly number[] }
-    } catch {
-      // Not there yet, or not whole.
-      await sleep(50)
-    }
-  }
+  // What is not there yet, or not whole, is no JSON.
+  const read = async () => JSON.parse(await readFile(path, 'utf8')) as { readonly port: number; readonly pids: readonly number[] }
+  await until(() => read().then(() => true, () => false), path)
+  return await read()
 }
 
 const isAlive = (pid: number) => {
@@ -114,7 +109,7 @@ test('a server that the model starts in the background is seen among the jobs, i
     await row.hover()
     await row.getByRole('button', { name: 'Kill' }).click()
     await page.getByRole('treeitem', { name: /node dev-server\.mjs.*killed/ }).waitFor()
-    while (pids.some(isAlive)) await sleep(50)
+    await until(() => !pids.some(isAlive), 'the end of the job')
     await terminal.getByText('The job has ended').waitFor()
     await card.getByText(/^killed/).waitFor()
     assert.equal(await card.getByRole('button', { name: `Open ${address} in the browser` }).count(), 0)

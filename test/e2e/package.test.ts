@@ -18,11 +18,15 @@ test('the package holds the licence and what its programs need', () => {
   const native = `${process.platform}-${process.arch}`
   for (const path of [
     'LICENSE.txt',
+    'bosun.d.ts',
+    'dist/extension-api.cjs',
     'package.json',
     'dist/codicon.ttf',
     'dist/editor-root.cjs',
     'dist/extension.cjs',
     'dist/keeper.js',
+    'dist/quickjs.js',
+    'dist/quickjs.wasm',
     'dist/webview.css',
     'dist/webview.js',
     `dist/node_modules/@lydell/node-pty-${native}`,
@@ -38,8 +42,8 @@ test('ripgrep is executable after the editor has installed the package', { skip:
   accessSync(join(folder, `dist/node_modules/@vscode/ripgrep-${process.platform}-${process.arch}/bin/rg`), constants.X_OK)
 })
 
-// Of these 1.6 MB read PDFs, 0.8 the web and 0.5 speak to language servers, each loaded with its first use.
-test('the package stays under 6 MB unpacked, natives aside', () => {
+// Of these 1.6 MB read PDFs, 0.8 the web, 0.6 run programs of a model, 0.5 speak to language servers and 0.3 know calendars, each loaded with its first use.
+test('the package stays under 8 MB unpacked, natives aside', () => {
   const bytes = files.filter((file) => !file.includes('node_modules')).reduce((sum, file) => sum + statSync(file).size, 0)
-  assert.ok(bytes < 6_000_000, `${bytes} bytes`)
+  assert.ok(bytes < 8_000_000, `${bytes} bytes`)
 })

@@ -22,11 +22,11 @@ test('a window with two folders asks in which one to begin, and reads and change
     'bosun.model.name': 'scripted',
   }
   try {
-    await withWorkbench({ isEmpty: true, files: { 'first/a.txt': 'of the first\n', 'second/a.txt': 'of the second\n' }, roots: ['first', 'second'], settings }, async ({ page, chat, folder, screenshot, runCommand }) => {
+    await withWorkbench({ isEmpty: true, files: { 'first/a.txt': 'of the first\n', 'second/a.txt': 'of the second\n' }, roots: ['first', 'second'], settings }, async ({ chat, folder, screenshot, runCommand, quickInput }) => {
       await runCommand('Bosun: Open Chat')
       await chat.getByRole('textbox', { name: 'Message' }).fill('Read both')
       await chat.getByRole('button', { name: 'Send' }).click()
-      await page.locator('.quick-input-list .monaco-list-row').filter({ hasText: 'first' }).first().click()
+      await quickInput('Which folder does Bosun work in?').pick('first')
       const changed = async () => (await readFile(join(folder, 'second/a.txt'), 'utf8')) === 'of the second, changed\n'
       const allow = chat.getByRole('region', { name: 'Approvals' }).getByRole('button', { name: 'Allow once' })
       for (let attempt = 0; !(await changed()); attempt += 1) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { unzipSync, strFromU8 } from 'fflate'
 import { startModelServer } from '../support/model-server.ts'
-import { withWorkbench, type Workbench } from '../support/workbench.ts'
+import { until, withWorkbench, type Workbench } from '../support/workbench.ts'
 
 const composer = ({ chat }: Workbench) => chat.getByRole('textbox', { name: 'Message' })
 const conversation = ({ chat }: Workbench) => chat.getByRole('log', { name: 'Conversation' })
@@ -75,7 +75,7 @@ test('a session gets its title from the model, is renamed by command, asked agai
       await page.getByRole('option', { name: /Whole \(ZIP\)/ }).click()
       const path = page.locator('.quick-input-widget .quick-input-box input')
       // The dialog suggests a name once it has looked at the folder; what is typed before that is lost.
-      while (!(await path.inputValue()).includes('bosun-Tides')) await page.waitForTimeout(100)
+      await until(async () => (await path.inputValue()).includes('bosun-Tides'), 'the name that the dialog suggests')
       await path.fill(join(folder, 'talk.zip'))
       await workbench.screenshot('sessions-save')
       await page.keyboard.press('Enter')

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { root } from '../../scripts/root.ts'
 import type { ScriptStep } from '../support/model-script.ts'
 import { startModelServer } from '../support/model-server.ts'
+import { windowThemes } from '../support/window-themes.ts'
 import { withWorkbench, type Workbench } from '../support/workbench.ts'
 
 /** Asks three things, one of them a password that it does not show. */
@@ -41,8 +42,7 @@ const modelSettings = (url: string) => ({
   'terminal.integrated.gpuAcceleration': 'off',
 })
 
-for (const theme of ['Default Dark Modern', 'Default Light Modern']) {
-  const look = theme.includes('Dark') ? 'dark' : 'light'
+for (const { name: look, theme } of windowThemes) {
   test(`an interactive program is driven in a native terminal by agent and person in turn (${look})`, async () => {
     const server = await startModelServer({
       steps: [

@@ -40,7 +40,7 @@ describe('what the chat opens in the editor', () => {
     await writeFile(join(folder, 'b.ts'), 'b\n')
     files = new EditorFileSystem(new NodeFileSystem())
     const views = new ChatViews({ extensionUri: vscode.Uri.file(folder), attach: async () => () => {}, onError: () => {} })
-    editor = new VscodeEditor({ files, kept, views, l10n: { t: fillIn }, statusCommand: 'bosun.showMenu' })
+    editor = new VscodeEditor({ files, kept, views, l10n: { t: fillIn }, goalCommand: 'bosun.goalShow', reminderCommand: 'bosun.showReminders', statusCommand: 'bosun.showMenu' })
   })
   after(async () => {
     registration.dispose()

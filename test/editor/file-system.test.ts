@@ -1,39 +1,19 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict'
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { join } from 'node:path'
 import * as vscode from 'vscode'
 import type { ChangeOutcome, FileErrorCode } from '../../extension/capabilities/file-system.ts'
 import { NodeFileSystem } from '../../extension/platform/node/file-system.ts'
 import { EditorFileSystem } from '../../extension/platform/vscode/editor-file-system.ts'
-import { fileSystemContract, type FileSystemWorld } from '../contract/file-system.suite.ts'
+import { createDiskWorld } from '../contract/disk-world.ts'
+import { fileSystemContract } from '../contract/file-system.suite.ts'
 
 const maxBytes = 1_000_000
 
-async function createWorld(): Promise<FileSystemWorld> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'editor-files-')))
+const createWorld = () => {
   const files = new EditorFileSystem(new NodeFileSystem())
-  return {
-    files,
-    root,
-    put: async (path, bytes) => {
-      await mkdir(dirname(join(root, path)), { recursive: true })
-      await writeFile(join(root, path), bytes)
-    },
-    get: (path) => readFile(join(root, path)).catch(() => null),
-    remove: (path) => rm(join(root, path)),
-    makeFolder: async (path) => void (await mkdir(join(root, path), { recursive: true })),
-    makeReadonly: (path) => chmod(join(root, path), 0o444),
-    list: async () =>
-      (await readdir(root, { recursive: true, withFileTypes: true }))
-        .filter((entry) => !entry.isDirectory())
-        .map((entry) => relative(root, join(entry.parentPath, entry.name)))
-        .toSorted(),
-    dispose: async () => {
-      files.dispose()
-      await rm(root, { recursive: true, force: true })
-    },
-  }
+  return createDiskWorld(files, () => files.dispose())
 }
 
 describe('the file system of the editor', () => {
@@ -238,6 +218,14 @@ describe('a file that is open in the editor', () => {
     }
   })
 
+  it('that is new and for its owner alone is closed to others, with the folders that are made for it', async () => {
+    const target = await files.resolve('closed/own.txt', folder)
+    await files.writeText({ target, text: 'a\n', expect: { kind: 'absent' }, isForOwnerAlone: true, label: 'Bosun: write' })
+    equal(await onDisk('closed/own.txt'), 'a\n')
+    deepEqual([await stat(join(folder, 'closed/own.txt')), await stat(join(folder, 'closed'))].map(({ mode }) => mode & 0o777), [0o600, 0o700])
+    await rejects(files.writeText({ target, text: 'b\n', expect: { kind: 'absent' }, isForOwnerAlone: true, label: 'Bosun: write' }), { code: 'FS_STALE_VERSION' })
+  })
+
   it('keeps its mode, and a link stays a link', async () => {
     await put('script.sh', 'echo a\n')
     await chmod(join(folder, 'script.sh'), 0o755)
@@ -337,11 +325,12 @@ describe('a file that is open in the editor', () => {
   }
   const withSettings = async (values: Readonly<Record<string, unknown>>, work: () => Promise<void>) => {
     const settings = vscode.workspace.getConfiguration('files')
+    const before = Object.keys(values).map((key) => [key, settings.inspect(key)?.globalValue] as const)
     for (const [key, value] of Object.entries(values)) await settings.update(key, value, vscode.ConfigurationTarget.Global)
     try {
       await work()
     } finally {
-      for (const key of Object.keys(values)) await settings.update(key, undefined, vscode.ConfigurationTarget.Global)
+      for (const [key, value] of before) await settings.update(key, value, vscode.ConfigurationTarget.Global)
     }
   }
   const sjis = { ni: [0x93, 0xfa], hon: [0x96, 0x7b] } as const

@@ -118,7 +118,7 @@ describe('a language server that the person configured', () => {
   })
   it('that cannot be started says so to whoever asks', async () => {
     set({ toy: config([], { command: 'no-such-language-server', args: [] }) })
-    await rejects(hover(), /toy does not run: no-such-language-server could not be started/)
+    await rejects(hover(), /toy does not run: The program "no-such-language-server" was not found/)
     equal(states()[0]?.[0], 'failed')
   })
   it('is not started in a folder that is not trusted, until it is', async () => {

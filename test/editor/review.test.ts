@@ -45,7 +45,7 @@ describe('review in the editor', () => {
     const recorder = createRecorder({ images, logger })
     const reviews = createReviews({ files, images, logger, settled: recorder.settled, tell: () => undefined })
     for (const [index, [old, next]] of [['two', 'TWO'], ['nine', 'NINE']].entries()) {
-      await recorder.around({ session, callId: `c${index}` }, async () => {
+      await recorder.around({ session, callId: `c${index}`, hasOwnCard: true }, async () => {
         const target = await files.resolve(path, '/')
         const { text, version } = await files.readText(target, { maxBytes: 1_000_000 })
         const { digest } = await blobs.putBeforeImage(session.id, await files.readBytes(target, { maxBytes: 1_000_000 }))

@@ -112,7 +112,7 @@ const batches: Readonly<Record<string, Batch>> = {
   jobs: {
     calls: () => [
       bash('background: id returned', 'echo one; read x; echo two', says(/^Started background job bash-1\./, { value: { kind: 'background', jobId: 'bash-1' }, pending: { card: 'generic', kind: 'execute' } }), { run_in_background: true, interactive: true }),
-      call('wait timeout = running', 'job_output', { job_id: 'bash-1', wait: true, timeout_ms: 500 }, says(/one\n\[status: running/)),
+      call('wait timeout = running', 'job_output', { job_id: 'bash-1', wait: true, timeout_ms: 2_000 }, says(/one\n\[status: running/)),
       call('delta reads', 'job_output', { job_id: 'bash-1' }, says(/^\(no new output\)\n\[status: running/)),
       call('listed', 'job_list', {}, says(/^bash-1 \[bash\] running.* — echo one/, { card: null, pending: { card: 'generic', title: 'List background jobs', kind: 'read' } })),
       call('a wait of nothing refused', 'job_output', { job_id: 'bash-1', wait: true, timeout_ms: 0 }, fails('INVALID_ARGS')),

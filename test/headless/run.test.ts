@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { WireApi } from '../../extension/core/model/provider-config.ts'
 import { parseHooks } from '../../extension/features/hooks/parse-hooks.ts'
-import { createFolders, logsIn, runHeadless } from '../support/headless.ts'
+import { createFolders, logsIn, readLog, runHeadless } from '../support/headless.ts'
 import type { ModelScript, ScriptToolCall } from '../support/model-script.ts'
 import { failures } from '../support/model-script.ts'
 import { sharedPrefixLength, startModelServer } from '../support/model-server.ts'
@@ -54,6 +54,19 @@ const reasonOf = (lines: readonly Record<string, unknown>[]) => (dataOf(lines, '
 const retryCodeOf = (lines: readonly Record<string, unknown>[]) => ((dataOf(lines, 'llm/retry')[0]?.['failure'] ?? {}) as { code?: string }).code
 
 describe('run', () => {
+  it('is one turn: a goal that it sets begins no round, and stderr says that it stands disarmed', async () => {
+    const { run, server } = await setUp({ steps: [{ answer: { parts: [call('create_goal', { objective: 'Make it green', max_goal_rounds: 5 })] } }, { answer: { parts: [{ text: 'I will.' }] } }] })
+    const { code, lines, stderr } = await run('--prompt', 'Pursue it until it is green')
+    expect([code, dataOf(lines, 'goal/change').map((data) => data['operation']), dataOf(lines, 'turn/start').length, server.chats().length], stderr).toEqual([0, ['create'], 1, 2])
+    expect(stderr).toMatch(/The goal stands disarmed at round 0 of 5: a run is one turn/)
+  })
+  it('/goal in the place of a prompt sets one, and ends', async () => {
+    const { run, server } = await setUp()
+    const { code, lines, stderr } = await run('--prompt', '/goal Make it green')
+    expect([code, dataOf(lines, 'goal/change').map((data) => data['operation']), server.chats().length], stderr).toEqual([0, ['create'], 0])
+    expect(stderr).toMatch(/stands disarmed/)
+  })
+
   it('refuses what only an editor knows, and begins no turn', async () => {
     const { run, server } = await setUp()
     const { code, lines, stderr } = await run('--prompt', 'Mend the @problems')
@@ -329,6 +342,26 @@ it('catalogue lists every tool with what it takes, gives and where it shows', as
   expect(tools.every(({ group, parameters, output }) => group && parameters && output)).toBe(true)
 })
 
+it('ends without a word when who reads its output has gone, and a turn ends as by an interrupt', async () => {
+  const catalogue = await runHeadless(['catalogue'], { readsLines: 0 })
+  expect([catalogue.code, catalogue.stderr]).toEqual([0, ''])
+  const { work, store, server } = await setUp()
+  const { code, stderr } = await runHeadless(['run', '--cwd', work, '--base-url', server.url, '--model', 'scripted', '--storage', store, '--prompt', 'Change it'], { readsLines: 8 })
+  expect([code, stderr.includes('EPIPE')]).toEqual([130, false])
+  const [log = ''] = logsIn(store)
+  expect(readLog(log).rows.at(-1)).toMatchObject({ type: 'turn/end' })
+})
+
+it('catalogue lists what cannot work here too, with what it needs, and what stands in its place elsewhere', async () => {
+  const { lines } = await runHeadless(['catalogue'])
+  const [tools] = lines as unknown as [readonly { name: string; needs: string | null; effects: string[]; variants: readonly { presets: string[] }[] }[]]
+  const row = (name: string) => tools.find((tool) => tool.name === name)
+  expect(row('read')).toMatchObject({ needs: null, effects: ['read'], variants: [] })
+  expect(row(process.platform === 'win32' ? 'bash' : 'pwsh')?.needs).toMatch(/bosun\.shell\.offered/)
+  expect(row('report')?.needs).toMatch(/agent/)
+  expect(row('send_message')?.variants.map(({ presets }) => presets)).toEqual([['team']])
+})
+
 it('catalogue says what one call may take and give, and how much of a result stays inline', async () => {
   const { lines } = await runHeadless(['catalogue'])
   const [tools] = lines as unknown as [readonly { name: string; limits: readonly { of: string; max: number; unit: string }[]; maxInlineBytes: number | null; timeoutMs: number | null }[]]
@@ -336,8 +369,8 @@ it('catalogue says what one call may take and give, and how much of a result sta
   expect(row('read')).toMatchObject({ maxInlineBytes: null, limits: expect.arrayContaining([{ of: 'lines', max: 2_000, unit: 'lines' }, { of: 'text of the lines', max: 51_200, unit: 'bytes' }]) })
   expect(row('glob')).toMatchObject({ maxInlineBytes: 50_000, timeoutMs: 30_000, limits: expect.arrayContaining([{ of: 'paths on a page', max: 100, unit: 'items' }]) })
   expect(row('lsp')).toMatchObject({ maxInlineBytes: 50_000, timeoutMs: 60_000, limits: expect.arrayContaining([{ of: 'places in an answer', max: 100, unit: 'items' }]) })
-  // Every tool that takes or gives what can be large says how much.
-  expect(tools.filter(({ limits }) => limits.length === 0).map(({ name }) => name)).toEqual(['ask_user_question', 'job_kill', 'todo_write'])
+  // Every tool that takes or gives what can be large says how much; these take the names of things and give a few words, or what is known of the application, of which so much stays inline as of any other.
+  expect(tools.filter(({ limits }) => limits.length === 0).map(({ name }) => name)).toEqual(['cordis_inspect_list', 'cordis_inspect_query', 'cordis_run', 'cordis_stop', 'cordis_undefine', 'get_goal', 'interrupt_agent', 'job_kill', 'schedule_delete', 'session_event_trace', 'team_task_get'])
 })
 
 function utf16(text: string): Buffer {

@@ -1,4 +1,5 @@
 import { build, type BuildOptions } from 'esbuild'
+import { cp } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 const root = join(import.meta.dirname, '../..')
@@ -20,8 +21,11 @@ export async function setup(): Promise<void> {
   await Promise.all([
     build({ ...shared, entryPoints: [join(root, 'extension/headless-start.ts')], outfile: headlessBundle }),
     build({ ...shared, entryPoints: [join(root, 'extension/headless.ts')], outfile: join(dirname(headlessBundle), 'headless-program.js') }),
+    build({ ...shared, entryPoints: [join(root, 'extension/platform/node/keeper-main.ts')], outfile: join(dirname(headlessBundle), 'keeper.js') }),
     build({ ...shared, entryPoints: [join(root, 'extension/platform/node/page-text-main.ts')], outfile: join(dirname(headlessBundle), 'page-text.js') }),
     build({ ...shared, entryPoints: [join(root, 'extension/platform/node/pdf-text-main.ts')], outfile: join(dirname(headlessBundle), 'pdf-text.js') }),
+    build({ ...shared, entryPoints: [join(root, 'extension/platform/node/quickjs/isolate-main.ts')], outfile: join(dirname(headlessBundle), 'quickjs.js') }),
+    cp(join(root, 'node_modules/@jitl/quickjs-wasmfile-release-sync/dist/emscripten-module.wasm'), join(dirname(headlessBundle), 'quickjs.wasm')),
     build({ ...shared, entryPoints: [join(root, 'extension/platform/node/scale-picture-main.ts')], outfile: join(dirname(headlessBundle), 'scale-picture.js') }),
   ])
 }

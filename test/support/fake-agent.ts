@@ -1,4 +1,6 @@
 import type { EventDraft, SessionEvent, SessionHeader } from '../../extension/core/log/event.ts'
+import { createEventTypes } from '../../extension/core/log/event-types.ts'
+import { Invariants } from '../../extension/core/log/invariants.ts'
 import type { UserMessage } from '../../extension/core/log/message.ts'
 import type { Agent } from '../../extension/core/session/agent.ts'
 import type { Session } from '../../extension/core/session/session.ts'
@@ -33,7 +35,13 @@ export function createFakeAgent(options: { readonly id?: string; readonly cwd?: 
     events: (from = 0, to = log.length) => log.slice(from, to).map((draft, index) => committed(draft, from + index)),
     milestones: () => session.events().filter(({ type }) => type !== 'assistant/chunk'),
     messages: () => [],
+    openTurn: () => {
+      const rules = new Invariants(createEventTypes())
+      for (const event of session.events()) rules.advance(event)
+      return rules.openTurn
+    },
     surface: () => ({ nodes: [], generation: 0 }),
+    follow: () => () => {},
     projections: () => ({ asOfSeq: log.length - 1, values: {} }),
     close: async () => {},
   }
@@ -58,6 +66,7 @@ export function createFakeAgent(options: { readonly id?: string; readonly cwd?: 
     queue: { edit: () => false, remove: () => false, steerNow: () => false },
     whenIdle: async () => {},
     runMaintenance: (task) => task(new AbortController().signal),
+    untimed: (work) => work(),
     dispose: async () => {},
   }
 }

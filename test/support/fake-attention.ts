@@ -4,6 +4,8 @@ export interface FakeAttention extends Attention {
   /** Notifications that stand now, oldest first. */
   readonly standing: readonly AttentionRequest[]
   readonly told: readonly { readonly level: string; readonly text: string }[]
+  /** Buttons that are clicked on what is told next, in order; none left means none. */
+  readonly clicks: string[]
   /** Click a button of the oldest notification. */
   click(buttonId: string): void
 }
@@ -11,6 +13,7 @@ export interface FakeAttention extends Attention {
 /** Notifications that stand until a test clicks them or the asker takes them back. */
 export function createFakeAttention(): FakeAttention {
   const standing: (AttentionRequest & { readonly answer: (choice: string | null) => void })[] = []
+  const clicks: string[] = []
   const told: { level: string; text: string }[] = []
   const drop = (entry: (typeof standing)[number], choice: string | null) => {
     const index = standing.indexOf(entry)
@@ -21,6 +24,7 @@ export function createFakeAttention(): FakeAttention {
   return {
     standing,
     told,
+    clicks,
     click: (buttonId) => standing[0] !== undefined && drop(standing[0], buttonId),
     ask: (request) =>
       new Promise((answer) => {
@@ -30,7 +34,7 @@ export function createFakeAttention(): FakeAttention {
       }),
     async tell({ level, text }) {
       told.push({ level, text })
-      return null
+      return clicks.shift() ?? null
     },
   }
 }

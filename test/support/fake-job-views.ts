@@ -1,3 +1,4 @@
+import type { LogViews } from '../../extension/capabilities/log-view.ts'
 import type { MarkedProblem, ProblemMarks } from '../../extension/capabilities/problem-marks.ts'
 import type { ShownTerminal, TerminalViews } from '../../extension/capabilities/terminal-view.ts'
 import type { TreeNode, TreeState, TreeView } from '../../extension/capabilities/tree-view.ts'
@@ -8,12 +9,18 @@ export interface FakeTree extends TreeView {
   readonly lines: () => readonly string[]
   readonly node: (id: string) => TreeNode | undefined
   setVisible(isVisible: boolean): void
+  /** As the person does. */
+  open(id: string): void
+  /** As the person does. */
+  check(id: string, isChecked: boolean): void
   focused: number
 }
 
 /** A tree that a test reads. */
 export function createFakeTree(): FakeTree {
   const listeners = new Set<() => void>()
+  const openers = new Set<(id: string) => void>()
+  const checkers = new Set<(id: string, isChecked: boolean) => void>()
   let state: TreeState = { nodes: [] }
   let isVisible = false
   return {
@@ -32,6 +39,16 @@ export function createFakeTree(): FakeTree {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
+    onDidOpen(listener) {
+      openers.add(listener)
+      return () => void openers.delete(listener)
+    },
+    onDidCheck(listener) {
+      checkers.add(listener)
+      return () => void checkers.delete(listener)
+    },
+    check: (id, isChecked) => checkers.forEach((checker) => checker(id, isChecked)),
+    open: (id) => openers.forEach((opener) => opener(id)),
     setVisible(next) {
       isVisible = next
       for (const listener of listeners) listener()
@@ -84,4 +101,28 @@ export function createFakeTerminalViews(): TerminalViews & { readonly tabs: read
 export function createFakeMarks(): ProblemMarks & { readonly marks: ReadonlyMap<string, readonly MarkedProblem[]> } {
   const marks = new Map<string, readonly MarkedProblem[]>()
   return { marks, set: (owner, problems) => void marks.set(owner, problems), remove: (owner) => void marks.delete(owner) }
+}
+
+export interface FakeLog {
+  readonly title: string
+  text: string
+  state: 'hidden' | 'shown' | 'gone'
+}
+
+/** Logs that nobody draws. */
+export function createFakeLogs(): LogViews & { readonly logs: readonly FakeLog[] } {
+  const logs: FakeLog[] = []
+  return {
+    logs,
+    open(title) {
+      const log: FakeLog = { title, text: '', state: 'hidden' }
+      logs.push(log)
+      return {
+        replace: (text) => void (log.text = text),
+        append: (text) => void (log.text += text),
+        reveal: () => void (log.state = 'shown'),
+        dispose: () => void (log.state = 'gone'),
+      }
+    },
+  }
 }

@@ -15,18 +15,23 @@ export interface HeadlessOutcome {
 export interface HeadlessOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
+  /** Stop reading its output after so many lines, as `head` does. */
+  readonly readsLines?: number
+  /** Called with its process id. */
+  readonly onStart?: (pid: number) => void
   /** Called with each line as it comes; may kill. */
   readonly onLine?: (line: Record<string, unknown>, count: number, kill: (signal: NodeJS.Signals) => void) => void
 }
 
 /** Start the headless root as a program of its own and wait for its end. */
-export function runHeadless(args: readonly string[], { cwd, env, onLine }: HeadlessOptions = {}): Promise<HeadlessOutcome> {
+export function runHeadless(args: readonly string[], { cwd, env, onLine, onStart, readsLines }: HeadlessOptions = {}): Promise<HeadlessOutcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [headlessBundle, ...args], {
       cwd,
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'], ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
+    if (child.pid !== undefined) onStart?.(child.pid)
     const lines: Record<string, unknown>[] = []
     let rest = ''
     let stderr = ''
@@ -37,8 +42,10 @@ export function runHeadless(args: readonly string[], { cwd, env, onLine }: Headl
         const line = JSON.parse(part) as Record<string, unknown>
         lines.push(line)
         onLine?.(line, lines.length, (signal) => void child.kill(signal))
+        if (lines.length === readsLines) child.stdout.destroy()
       }
     })
+    if (readsLines === 0) child.stdout.destroy()
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => void (stderr += chunk))
     child.on('error', reject)
     child.on('close', (code, signal) => resolve({ code, signal, lines, stderr }))

@@ -2,8 +2,10 @@ import type { FileKey } from '../../extension/capabilities/file-system.ts'
 import type { SandboxMode } from '../../extension/core/log/event.ts'
 import { createConfinement } from '../../extension/core/policy/confinements.ts'
 import { createJudge } from '../../extension/core/policy/judge.ts'
-import { absolutePath } from '../../extension/core/policy/paths.ts'
+import type { Sandbox } from '../../extension/capabilities/sandbox.ts'
+import { absolutePath, styleOf } from '../../extension/core/policy/paths.ts'
 import { createPermissionBook } from '../../extension/core/policy/permissions-service.ts'
+import { createWalls } from '../../extension/core/policy/wall.ts'
 import { createSettings } from '../../extension/core/settings/service.ts'
 import type { PermissionRuleSetting } from '../../extension/core/settings/specs.ts'
 import type { Execution, PreExecuteDecision } from '../../extension/core/tools/definition.ts'
@@ -26,10 +28,15 @@ export interface World {
   readonly links?: Readonly<Record<string, string>>
   readonly folders?: readonly string[]
   readonly hasGrammar?: boolean
+  /** Where the session works; default: the first folder. */
+  readonly cwd?: string
+  /** Where children have folders of their own. */
+  readonly walledFolder?: string
+  readonly sandbox?: Sandbox
 }
 
 /** The judge over real settings and the real grammar: a workspace at `/home/me/web`, the person's home at `/home/me`. */
-export function judgeRig({ mode, isTrusted = true, rules, workspaceRules, links = {}, folders = ['/home/me/web'], hasGrammar = true }: World = {}) {
+export function judgeRig({ mode, isTrusted = true, rules, workspaceRules, links = {}, folders = ['/home/me/web'], hasGrammar = true, cwd = folders[0] ?? '/home/me/web', walledFolder, sandbox }: World = {}) {
   const source = memorySettings(
     { ...(rules && { 'permissions.rules': rules }), ...(mode && { 'permissions.defaultPreset': mode }) },
     workspaceRules ? { 'permissions.rules': workspaceRules } : {},
@@ -53,12 +60,13 @@ export function judgeRig({ mode, isTrusted = true, rules, workspaceRules, links 
     },
   }
   const syntax = hasGrammar ? shellSyntax : { parseBash: () => Promise.reject(new Error('no grammar')) }
-  const book = createPermissionBook({ source, settings, workspace, machine, logger })
-  const confinement = createConfinement({ book, settings, workspace, files, machine, logger })
-  const judge = createJudge({ book, confinement, toolAt: () => undefined, settings, workspace, files, machine, shellSyntax: syntax, logger, readableFolders: () => ['/storage/spill'] })
-  const agent = createFakeAgent({ cwd: folders[0] ?? '/home/me/web' })
+  const wallOf = createWalls(walledFolder, styleOf(machine))
+  const book = createPermissionBook({ source, settings, workspace, machine, logger, wallOf })
+  const confinement = createConfinement({ book, settings, workspace, files, machine, logger, wallOf, ...(sandbox && { sandbox }) })
+  const judge = createJudge({ book, confinement, toolAt: () => undefined, settings, workspace, files, machine, shellSyntax: syntax, logger, readableFolders: () => ['/storage/spill'], wallOf })
+  const agent = createFakeAgent({ cwd })
   const exec = (name: string, args: Json): Execution => ({ callId: 'c', rootCallId: 'c', name, arguments: args, agent, token: { id: 't' }, signal: new AbortController().signal })
-  return { judge, exec, decide: (name: string, args: Json) => judge.decide(exec(name, args)) }
+  return { judge, confinement, exec, decide: (name: string, args: Json) => judge.decide(exec(name, args)) }
 }
 
 /** `allow`, or the kind with its words. */

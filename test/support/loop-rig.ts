@@ -32,6 +32,8 @@ export interface LoopRigOptions {
   readonly settings?: SettingValues
   /** An earlier rig's store: what a next start of the application finds. */
   readonly store?: MemoryEventStore
+  /** An earlier rig's clock, which went on. */
+  readonly clock?: ManualClock
   readonly tools?: readonly ToolDefinition[]
   readonly presets?: readonly Preset[]
   /** Before the agents are there. */
@@ -55,7 +57,7 @@ export interface LoopRig {
 export function createLoopRig(options: LoopRigOptions = {}): LoopRig {
   const { answers = [], settings: values = {}, tools = [], prepare } = options
   const logger = createRecordingLogger()
-  const clock = createManualClock()
+  const clock = options.clock ?? createManualClock()
   const store = options.store ?? createMemoryEventStore()
   const adapter = options.adapter ?? createScriptedAdapter(answers)
   const settings = memorySettings({ 'model.provider': 'scripted', 'model.name': 'm1', ...values })
@@ -90,7 +92,7 @@ export function createLoopRig(options: LoopRigOptions = {}): LoopRig {
 }
 
 /** Shows every tool that a test registers under one of these names. */
-const testPreset: Preset = {
+export const testPreset: Preset = {
   id: 'all',
   name: 'All',
   description: 'For tests.',

@@ -7,6 +7,8 @@ export interface ManualClock extends Clock {
   jump(ms: number): void
   /** Timers that wait. */
   readonly waiting: number
+  /** Milliseconds until the first of them fires; null without one. */
+  readonly nextIn: number | null
 }
 
 /** A clock that stands still until a test moves it. */
@@ -38,6 +40,9 @@ export function createManualClock(startedAt = 1_700_000_000_000): ManualClock {
     },
     get waiting() {
       return timers.size
+    },
+    get nextIn() {
+      return timers.size === 0 ? null : Math.max(0, Math.min(...[...timers].map(({ at }) => at)) - elapsed)
     },
   }
 }

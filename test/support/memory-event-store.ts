@@ -128,6 +128,7 @@ class MemoryEventFile implements EventFile {
   readonly #header: JsonObject
   readonly #leaseListeners = new Set<() => void>()
   #queue = ''
+  #readLines = 0
   /** The text as this file left it. */
   #written = ''
   #failure: EventStoreError | null = null
@@ -150,8 +151,28 @@ class MemoryEventFile implements EventFile {
     const log = this.#world.disk.logs.get(this.id)
     if (log === undefined) return
     const { lines, isTorn } = parsedLines(log.text)
+    this.#readLines = lines.length
     if (lines.length > 0) yield lines
     if (isTorn && this.access === 'write') await this.cut(lines.length, `line ${lines.length + 2} is no JSON object`)
+  }
+
+  async readMore(maxBytes: number): Promise<readonly JsonObject[]> {
+    const text = this.#world.disk.logs.get(this.id)?.text
+    if (text === undefined) throw sessionNotFound(this.id)
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1)
+    if (whole.split('\n').length - 2 < this.#readLines) throw new EventStoreError('UNREADABLE', 'The log is shorter than what was read of it.')
+    const texts = whole.split('\n').slice(1, -1).slice(this.#readLines)
+    const lines: JsonObject[] = []
+    let bytes = 0
+    for (const line of texts) {
+      bytes += line.length + 1
+      if (lines.length > 0 && bytes > maxBytes) break
+      const value = objectFrom(line)
+      if (value === null) throw new EventStoreError('UNREADABLE', 'What was added cannot be read.')
+      lines.push(value)
+    }
+    this.#readLines += lines.length
+    return lines
   }
 
   async readTail(count: number): Promise<readonly JsonObject[]> {

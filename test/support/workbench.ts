@@ -1,10 +1,12 @@
+import assert from 'node:assert/strict'
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { chromium, type Browser, type FrameLocator, type Locator, type Page } from 'playwright-core'
 import { chromiumArgs, findChromium } from '../../scripts/chromium.ts'
+import { packFixtureExtension, type FixtureExtension } from '../../scripts/fixture-extension.ts'
 import { root } from '../../scripts/root.ts'
-import { installVscodeServer, startVscodeServer, type ServerOptions, type VscodeServer } from '../../scripts/vscode-server.ts'
+import { installExtension, installVscodeServer, startVscodeServer, uninstallExtension, type ServerOptions, type VscodeServer } from '../../scripts/vscode-server.ts'
 
 export type WorkbenchOptions = {
   /** Files to write over the fixture workspace. */
@@ -13,6 +15,8 @@ export type WorkbenchOptions = {
   readonly isEmpty?: boolean
   /** Folders below the one that is opened, each a root of the window, by its name. */
   readonly roots?: readonly string[]
+  /** Extensions of `test/fixtures` to install beside Bosun. */
+  readonly extensions?: readonly FixtureExtension[]
   /** Settings of the machine. What has application scope can only be set as a person does. */
   readonly settings?: Readonly<Record<string, unknown>>
   readonly env?: Readonly<Record<string, string>>
@@ -21,6 +25,22 @@ export type WorkbenchOptions = {
   readonly viewport?: { readonly width: number; readonly height: number }
   /** A colour theme by its label, like `Default Light Modern`. */
   readonly theme?: string
+}
+
+/** A list or a box that the editor asks the person in. */
+export type QuickInput = {
+  /** Resolves once it is on screen. */
+  readonly waitFor: () => Promise<void>
+  /** Where the person types. */
+  readonly input: Locator
+  /** The rows of a list whose text contains `text`. */
+  readonly row: (text: string) => Locator
+  /** Put `text` in the place of what stands in the box. */
+  readonly fill: (text: string) => Promise<void>
+  /** Fill the box, press Enter, and wait until the editor has left it. */
+  readonly answer: (text: string) => Promise<void>
+  /** Choose the first row whose text contains `text`, and wait until the editor has left the list. */
+  readonly pick: (text: string) => Promise<void>
 }
 
 export type Workbench = {
@@ -38,12 +58,19 @@ export type Workbench = {
   readonly runCommand: (title: string) => Promise<void>
   /** Open a file of the folder in an editor, through the quick open box. */
   readonly openFile: (path: string) => Promise<void>
+  /**
+   * The list or box whose title or prompt contains `words`. One widget draws them all, and what was answered stays until the
+   * extension host has taken the answer: only these words tell that the next one is there, and what is typed goes into it.
+   */
+  readonly quickInput: (words: string) => QuickInput
   /** The notification toasts whose text contains `text`. */
   readonly notification: (text: string) => Locator
   /** Write `out/screenshots/<name>.png` and return its path. */
   readonly screenshot: (name: string) => Promise<string>
   /** Reload the window by its command and wait for the workbench. The extension host starts anew. */
   readonly reload: () => Promise<void>
+  /** Uninstall an extension by its id and reload the window. */
+  readonly uninstall: (id: string) => Promise<void>
   /** Kill the server and every extension host with SIGKILL. */
   readonly kill: () => Promise<void>
   /** After `kill`: start again on the same folders and open the window again. */
@@ -77,9 +104,10 @@ export async function openWorkbench(options: WorkbenchOptions = {}): Promise<Wor
   }
   await mkdir(home)
   await fillFolder(folder, options)
-  const extensions = process.env[packagedExtensions]
-  if (extensions === undefined) throw new Error('Run this through `npm run test:e2e -- PART_OF_THE_FILE_NAME`, which packs the extension first.')
-  await cp(extensions, serverOptions.extensionsDir, { recursive: true })
+  const packaged = process.env[packagedExtensions]
+  if (packaged === undefined) throw new Error('Run this through `npm run test:e2e -- PART_OF_THE_FILE_NAME`, which packs the extension first.')
+  await cp(packaged, serverOptions.extensionsDir, { recursive: true })
+  for (const name of options.extensions ?? []) await installExtension({ ...serverOptions, vsix: await packFixtureExtension(name, join(scratch, 'packed')) })
 
   let server = await startVscodeServer(serverOptions)
   let browser: Browser | undefined
@@ -97,6 +125,12 @@ export async function openWorkbench(options: WorkbenchOptions = {}): Promise<Wor
       await page.goto(`${server.url}/?${options.roots === undefined ? `folder=${encodeURIComponent(folder)}` : `workspace=${encodeURIComponent(join(folder, workspaceFile))}`}`)
       await untilReady(page)
     }
+    const reload = async () => {
+      const loaded = page.waitForEvent('load')
+      await runCommand(page, 'Developer: Reload Window')
+      await loaded
+      await untilReady(page)
+    }
     await open()
     return {
       page,
@@ -107,13 +141,13 @@ export async function openWorkbench(options: WorkbenchOptions = {}): Promise<Wor
       server: () => server,
       runCommand: (title) => runCommand(page, title),
       openFile: (path) => openFile(page, path),
+      quickInput: (words) => quickInput(page, words),
       notification: (text) => page.locator('.notification-toast').filter({ hasText: text }),
       screenshot: (name) => screenshot(page, name),
-      reload: async () => {
-        const loaded = page.waitForEvent('load')
-        await runCommand(page, 'Developer: Reload Window')
-        await loaded
-        await untilReady(page)
+      reload,
+      uninstall: async (id) => {
+        await uninstallExtension({ ...serverOptions, id })
+        await reload()
       },
       kill: () => killServer(server),
       restart: async () => {
@@ -141,6 +175,11 @@ export async function withWorkbench(options: WorkbenchOptions, body: (workbench:
   } finally {
     await workbench.close()
   }
+}
+
+/** Wait until it is so. Errors: says `what` never came, after the two minutes that a busy machine may take; a loop without an end would keep all other tests from theirs. */
+export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (const end = Date.now() + 120_000; !(await isSo()); await new Promise((resolve) => setTimeout(resolve, 100))) if (Date.now() > end) throw new Error(`It never came: ${what}`)
 }
 
 /** The document inside Bosun's webview: VS Code nests it two frames deep. */
@@ -180,14 +219,29 @@ async function untilReady(page: Page): Promise<void> {
 }
 
 /** A window that just opened may not know the extension's commands yet, and a list that stands open does not learn of them. */
-async function runCommand(page: Page, title: string): Promise<void> {
-  const row = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first()
+const runCommand = (page: Page, title: string) => pickFrom(page, { key: 'F1', typed: `>${title}`, label: title })
+
+async function openFile(page: Page, path: string): Promise<void> {
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  await pickFrom(page, { key: 'ControlOrMeta+P', typed: path, label: name })
+  await page.getByRole('tab', { name }).first().waitFor()
+}
+
+/** Choose from what a key opens. A window that still opens may take the focus away from it, which closes it. */
+async function pickFrom(page: Page, { key, typed, label }: { readonly key: string; readonly typed: string; readonly label: string }): Promise<void> {
+  const input = page.locator('.quick-input-widget .quick-input-box input')
+  const row = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: label }).first()
   for (let attempt = 1; ; attempt += 1) {
-    await page.keyboard.press('F1')
+    await page.keyboard.press(key)
     try {
-      await page.locator('.quick-input-widget input').fill(`>${title}`, { timeout: 5_000 })
+      await input.fill(typed, { timeout: 5_000 })
       await row.waitFor({ timeout: 5_000 })
-      return await row.click()
+      // By key: a click on what loads the window again may wait for a navigation that has already been.
+      const isFocused = (await row.getAttribute('class'))?.split(' ').includes('focused') === true
+      if (!isFocused) return await row.click({ timeout: 5_000 })
+      // What was opened meanwhile, a question say, is not answered by it.
+      await input.focus({ timeout: 5_000 })
+      return await page.keyboard.press('Enter')
     } catch (error) {
       if (attempt === 10) throw error
       await page.keyboard.press('Escape')
@@ -195,20 +249,30 @@ async function runCommand(page: Page, title: string): Promise<void> {
   }
 }
 
-async function openFile(page: Page, path: string): Promise<void> {
-  await page.keyboard.press('ControlOrMeta+P')
-  const name = path.slice(path.lastIndexOf('/') + 1)
-  await pick(page, path, name)
-  await page.getByRole('tab', { name }).first().waitFor()
-}
-
-async function pick(page: Page, typed: string, label: string): Promise<void> {
-  const input = page.locator('.quick-input-widget input')
-  await input.waitFor()
-  await input.fill(typed)
-  const row = page.locator('.quick-input-list .monaco-list-row').filter({ hasText: label }).first()
-  await row.waitFor()
-  await row.click()
+function quickInput(page: Page, words: string): QuickInput {
+  const widget = page.locator('.quick-input-widget').filter({ has: page.locator('.quick-input-title, .quick-input-message').filter({ hasText: words }) })
+  const input = widget.locator('.quick-input-box input')
+  const row = (text: string) => widget.locator('.quick-input-list .monaco-list-row').filter({ hasText: text })
+  const fill = async (text: string) => {
+    await input.fill(text)
+    assert.equal(await input.inputValue(), text, `What was typed into “${words}” stands there.`)
+  }
+  return {
+    waitFor: () => widget.waitFor(),
+    input,
+    row,
+    fill,
+    answer: async (text) => {
+      await fill(text)
+      await page.keyboard.press('Enter')
+      await widget.waitFor({ state: 'hidden' })
+    },
+    pick: async (text) => {
+      const chosen = row(text).first()
+      await chosen.click()
+      await chosen.waitFor({ state: 'hidden' })
+    },
+  }
 }
 
 async function screenshot(page: Page, name: string): Promise<string> {

@@ -1,6 +1,12 @@
 import type { FileLocation } from '../../extension/protocol/cards.ts'
-import { PROTOCOL_VERSION, type CommandPlace, type CompletionKind, type ViewMessage } from '../../extension/protocol/messages.ts'
+import { PROTOCOL_VERSION, type CommandPlace, type CompletionKind, type GoalForm, type PlanAction, type ViewMessage } from '../../extension/protocol/messages.ts'
+import type { PluginMessage } from '../../extension/protocol/plugin-frame.ts'
+import type { TaskEdit } from '../../extension/protocol/task-edit.ts'
+import type { WaitingDraft } from '../../extension/protocol/view-state.ts'
 
+type ReminderAction = Extract<ViewMessage, { type: 'reminder' }>['action']
+type GoalAction = Extract<ViewMessage, { type: 'goal' }>['action']
+type GoalRef = { readonly id: string; readonly revision: number }
 type CommandAction = Extract<ViewMessage, { type: 'command' }>['action']
 export type Answers = NonNullable<Extract<ViewMessage, { type: 'question' }>['answers']>
 
@@ -30,13 +36,25 @@ export function createChatActions(post: (message: ViewMessage) => void) {
     allowEdited: (id: string, edited: string) => post({ type: 'approval', id, answer: 'allow', edited }),
     deny: (id: string, note: string) => post({ type: 'approval', id, answer: 'deny', ...(note === '' ? {} : { note }) }),
     answerQuestions: (id: string, answers: Answers) => post({ type: 'question', id, answers }),
+    keepWaiting: (id: string, draft: WaitingDraft) => post({ type: 'waiting-draft', id, draft }),
     closeQuestions: (id: string) => post({ type: 'question', id, answers: null }),
+    editTasks: (edit: TaskEdit) => post({ type: 'task', edit }),
+    showTaskHistory: () => post({ type: 'task-history' }),
+    actOnPlan: (id: string, action: PlanAction) => post({ type: 'plan', id, action }),
+    allowOnceAlthoughPlanning: (callId: string) => post({ type: 'plan-allow-once', callId }),
     openLocation: (location: FileLocation) => post({ type: 'open-location', location }),
     previewApproval: (id: string, path?: string) => post({ type: 'approval-preview', id, ...(path === undefined ? {} : { path }) }),
     openDiff: (callId: string, path?: string) => post({ type: 'open-diff', callId, ...(path === undefined ? {} : { path }) }),
     openOutput: (callId: string) => post({ type: 'open-output', callId }),
+    openInput: (callId: string) => post({ type: 'open-input', callId }),
     openSearch: (callId: string) => post({ type: 'open-search', callId }),
     command: (of: CommandPlace, action: CommandAction) => post({ type: 'command', of, action }),
+    reminder: (id: string, action: ReminderAction) => post({ type: 'reminder', id, action }),
+    newReminder: () => post({ type: 'reminder-new' }),
+    interruptAgent: (id: string) => post({ type: 'agent', id, action: 'interrupt' }),
+    takeOverAgent: (id: string) => post({ type: 'agent', id, action: 'take-over' }),
+    plugin: (message: PluginMessage) => post(message),
+    openRun: (runId: string) => post({ type: 'open-run', runId }),
     openPort: (jobId: string, port: number) => post({ type: 'open-port', jobId, port }),
     openLink: (url: string) => post({ type: 'open-link', url }),
     needImage: (attachmentId: string) => post({ type: 'need-image', attachmentId }),
@@ -47,9 +65,13 @@ export function createChatActions(post: (message: ViewMessage) => void) {
     keepTurn: (turn: number) => post({ type: 'review', verb: 'keep', what: { turn } }),
     undoTurn: (turn: number) => post({ type: 'review', verb: 'undo', what: { turn } }),
     restoreTo: (turn: number) => post({ type: 'restore-to', turn }),
+    goal: (action: GoalAction, { id, revision }: GoalRef) => post({ type: 'goal', action, id, revision }),
+    createGoal: (form: GoalForm) => post({ type: 'goal-create', ...form }),
+    editGoal: ({ id, revision }: GoalRef, form: GoalForm) => post({ type: 'goal-edit', id, revision, ...form }),
     copy: (text: string) => post({ type: 'copy', text }),
     newSession: () => post({ type: 'session-new' }),
-    openSession: (id: string) => post({ type: 'session-open', id }),
+    openSession: (id: string, seq?: number) => post({ type: 'session-open', id, ...(seq === undefined ? {} : { seq }) }),
+    findSessions: (id: string, query: string) => post({ type: 'session-find', id, query }),
     renameSession: (id: string, title: string) => post({ type: 'session-rename', id, title }),
     deleteSession: (id: string) => post({ type: 'session-delete', id }),
     archiveSession: (id: string, isArchived: boolean) => post({ type: 'session-archive', id, isArchived }),

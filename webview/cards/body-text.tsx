@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { Code } from '../components/code-block.tsx'
 import { plural, t } from '../l10n.ts'
 
 /** Lines that an open card shows before it points to the editor. */
@@ -24,16 +25,22 @@ export function BodyMore({ hidden, onShowAll }: BodyMoreProps) {
 }
 
 /** Plain output: its first lines, and the way to the rest. */
-export function BodyText({ text, onShowAll, label }: { readonly text: string; readonly onShowAll?: (() => void) | undefined; readonly label: string }) {
-  const lines = text.replace(/\n+$/, '').split('\n')
+export function BodyText({ text, onShowAll, label, language }: { readonly text: string; readonly onShowAll?: (() => void) | undefined; readonly label: string; /** Of code. */ readonly language?: string | undefined }) {
+  const { shown, hidden } = firstLines(text)
   return (
     <>
-      <pre class="body-text" dir="auto" tabIndex={0} aria-label={label} role="group">
-        {lines.slice(0, BODY_LINES).join('\n')}
+      <pre class="body-text" dir={language === undefined ? 'auto' : 'ltr'} tabIndex={0} aria-label={label} role="group">
+        {language === undefined ? shown : <Code text={shown} language={language} isComplete />}
       </pre>
-      <BodyMore hidden={lines.length - BODY_LINES} onShowAll={onShowAll} />
+      <BodyMore hidden={hidden} onShowAll={onShowAll} />
     </>
   )
+}
+
+/** What an open card shows of a text, and how many lines it does not. */
+export function firstLines(text: string): { readonly shown: string; readonly hidden: number } {
+  const lines = text.replace(/\n+$/, '').split('\n')
+  return { shown: lines.slice(0, BODY_LINES).join('\n'), hidden: Math.max(0, lines.length - BODY_LINES) }
 }
 
 /** A part of a card with a small heading; null for one that stands alone. */

@@ -4,6 +4,7 @@ import type { ToolRow } from '../../extension/protocol/view-state.ts'
 import { useApp } from '../components/app-context.ts'
 import { DiffCard } from './diff-card.tsx'
 import { GenericCard } from './generic-card.tsx'
+import { PlanCard } from './plan-card.tsx'
 import { QuestionCard } from './question-card.tsx'
 import { ReadCard } from './read-card.tsx'
 import { SearchCard } from './search-card.tsx'
@@ -11,16 +12,17 @@ import { TerminalCard } from './terminal-card.tsx'
 import { WebCard } from './web-card.tsx'
 
 /** The kind of card that draws a call: the result's once there is one. */
-export const cardKind = ({ call, result }: ToolRow): string => result?.card ?? call?.card ?? 'generic'
+export const cardKind = ({ call, result }: ToolRow): string => (call?.card === 'generic' ? call.face : undefined) ?? result?.card ?? call?.card ?? 'generic'
 
 /** The open part of a call's card, by kind. */
 export function CardBody({ row }: { readonly row: ToolRow }) {
   const { actions, store } = useApp()
   const { call, result } = row
+  if (call?.card === 'generic' && call.face === 'plan') return <PlanCard call={call} result={result?.card === 'generic' ? result : null} hasFailed={row.state === 'failed'} />
   if (result === null) return <PendingBody row={row} />
   switch (result.card) {
     case 'generic':
-      if (result.jobId !== undefined && call?.card === 'generic') return <JobBody row={row} call={call} />
+      if (result.jobId !== undefined && call?.card === 'generic' && call.face !== 'agent') return <JobBody row={row} call={call} />
       return <GenericCard row={row} content={result.content ?? []} />
     case 'terminal': {
       const pending = call?.card === 'terminal' ? call : undefined

@@ -23,6 +23,8 @@ export function GenericCard({ row, content }: { readonly row: ToolRow; readonly 
   const text = content.length === 0 ? (row.output ?? row.progress) : ''
   const output = isReason(text) ? '' : text
   const locations = call?.locations?.filter(({ path }) => path !== call.subject) ?? []
+  const isProgram = call?.kind === 'execute' && typeof input === 'string'
+  const inputTitle = isProgram ? t('Program') : t('Arguments')
   const showAll = row.endedAt === null ? undefined : () => actions.openOutput(row.callId)
   return (
     <>
@@ -34,8 +36,8 @@ export function GenericCard({ row, content }: { readonly row: ToolRow; readonly 
         </div>
       )}
       {!isEmpty && (
-        <BodyPart title={t('Arguments')}>
-          <BodyText text={typeof input === 'string' ? input : JSON.stringify(input, null, 2)} label={t('Arguments')} onShowAll={showAll} />
+        <BodyPart title={inputTitle}>
+          <BodyText text={typeof input === 'string' ? input : JSON.stringify(input, null, 2)} label={inputTitle} language={isProgram ? 'typescript' : undefined} onShowAll={() => actions.openInput(row.callId)} />
         </BodyPart>
       )}
       {(shown.length > 0 || output !== '') && (

@@ -7,7 +7,8 @@ import { Menu, MenuAnchor } from './menu.tsx'
 
 /** What can be put to a message, for those who do not know the signs. `onType`: put it into the box as if it were typed. */
 export function AddMenu({ onType }: { readonly onType: (text: string) => void }) {
-  const { actions, attaching } = useApp()
+  const { actions, attaching, goalForm, store } = useApp()
+  const goal = store.state.goal.value
   const isOpen = useSignal(false)
   const picker = useRef<HTMLInputElement>(null)
   return (
@@ -23,6 +24,7 @@ export function AddMenu({ onType }: { readonly onType: (text: string) => void })
             { label: t('File, symbol or session (@)'), icon: 'mention', onPick: () => onType('@') },
             { label: t('Command (/)'), icon: 'terminal', onPick: () => onType('/') },
             { label: t('Selection in the editor'), icon: 'selection', onPick: actions.attachSelection },
+            ...(goal === null || goal.phase === 'complete' ? [{ label: t('Goal…'), icon: 'target', onPick: () => (goalForm.value = 'create') }] : []),
             { label: t('Images…'), icon: 'file-media', onPick: () => picker.current?.click() },
           ]}
         />

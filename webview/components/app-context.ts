@@ -5,6 +5,7 @@ import type { ChatActions } from '../actions/chat-actions.ts'
 import type { Announcements } from '../store/announcements.ts'
 import type { ChatStore } from '../store/chat-store.ts'
 import type { Attaching } from '../store/attaching.ts'
+import type { SessionFinder } from '../store/session-finder.ts'
 import type { CompletionMenu } from '../store/completion-menu.ts'
 import type { ComposerModel } from '../store/composer-model.ts'
 import type { UiState } from '../store/ui-state.ts'
@@ -18,12 +19,15 @@ export interface App {
   readonly composer: ComposerModel
   readonly completion: CompletionMenu
   readonly attaching: Attaching
+  readonly sessionFinder: SessionFinder
   readonly announcements: Announcements
   readonly highlighter: Highlighter
   readonly safeHtml: (html: string) => DocumentFragment
   /** Width of the view; diffs stand side by side from 480 pixels on. */
   readonly width: Signal<number>
   readonly isSessionListOpen: Signal<boolean>
+  /** The form of the goal, while it is open. */
+  readonly goalForm: Signal<'create' | 'edit' | null>
   /** Epoch milliseconds, ticking once a second while something on screen counts. */
   readonly now: ReadonlySignal<number>
 }

@@ -1,18 +1,24 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import type { PluginSlot } from '../../extension/protocol/plugin-frame.ts'
 import { t } from '../l10n.ts'
 import { AppContext, useApp, type App } from './app-context.ts'
+import { ChildBar } from './child-bar.tsx'
 import { Composer, StopByEscape } from './composer.tsx'
-import { ApprovalsDock } from './docks/approvals-dock.tsx'
 import { Notices } from './docks/notices.tsx'
-import { QuestionsDock } from './docks/questions-dock.tsx'
+import { GoalDock } from './docks/goal-dock.tsx'
 import { QueueDock } from './docks/queue-dock.tsx'
+import { RemindersDock } from './docks/reminders-dock.tsx'
 import { TasksDock } from './docks/tasks-dock.tsx'
+import { WaitingDock } from './docks/waiting-dock.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
 import { Header } from './header.tsx'
-import { RulesPage } from './rules-page.tsx'
+import { later } from './later.tsx'
 import { SessionList } from './session-list.tsx'
 import { Transcript } from './transcript.tsx'
 import { Welcome } from './welcome.tsx'
+
+const RulesPage = later(() => import('./rules-page.tsx').then((page) => page.RulesPage))
+const PluginFrames = later(() => import('./plugin-frames.tsx').then((frames) => frames.createPluginFrames()))
 
 /** The whole chat. */
 export const AppView = ({ app }: { readonly app: App }) => (
@@ -51,21 +57,27 @@ function Chat() {
       {phase === 'ready' && (
         <>
           <Header />
+          <ChildBar />
+          <Plugins slot="header" />
           <main class="main">
             <Conversation />
+            <Plugins slot="row" />
             <div class="bottom">
               <div class="bottom-quiet">
                 <Notices />
+                <RemindersDock />
                 <QueueDock />
                 <TasksDock />
+                <Plugins slot="panel" />
               </div>
-              <QuestionsDock />
-              <ApprovalsDock />
+              <GoalDock />
+              <WaitingDock />
               <StopByEscape />
+              <Plugins slot="composer" />
               <Composer />
             </div>
             {isSessionListOpen.value && <SessionList />}
-            <RulesPage />
+            {store.state.rules.value !== null && <RulesPage />}
           </main>
         </>
       )}
@@ -73,6 +85,8 @@ function Chat() {
     </div>
   )
 }
+
+const Plugins = (props: { readonly slot: PluginSlot }) => (useApp().store.state.plugins.value.length > 0 ? <PluginFrames {...props} /> : null)
 
 function Conversation() {
   const { store } = useApp()

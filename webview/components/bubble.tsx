@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { escapeTo } from './form-keys.ts'
 
 export interface BubbleProps {
   readonly label: string
@@ -29,11 +30,7 @@ export function Bubble({ label, onClose, children }: BubbleProps) {
       aria-label={label}
       tabIndex={-1}
       ref={box}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return
-        event.stopPropagation()
-        onClose()
-      }}
+      onKeyDown={escapeTo(onClose)}
     >
       {children}
     </div>

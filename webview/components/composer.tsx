@@ -1,17 +1,25 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { t } from '../l10n.ts'
-import type { Acceptance } from '../store/completion-menu.ts'
 import { carriesFiles, droppedFrom, type Dropped } from '../text/dropped.ts'
 import { useApp } from './app-context.ts'
 import { AddMenu } from './add-menu.tsx'
 import { AttachmentChips } from './attachment-chips.tsx'
 import { COMPLETIONS_ID, CompletionList, completionId } from './completion-list.tsx'
+import { isComposing } from './form-keys.ts'
 import { Icon } from './icon.tsx'
+import { ChildFoot } from './child-bar.tsx'
 import { IconButton } from './icon-button.tsx'
+import { writeInto } from './write-into.ts'
 
-/** Where the person writes. Grows to 40% of the view; everything in it works by keyboard. */
+/** Where the person writes, or why they cannot, in the transcript of an agent. */
 export function Composer() {
+  const session = useApp().store.state.session.value
+  return session?.child?.canWrite === false ? <ChildFoot session={session} /> : <MessageBox />
+}
+
+/** Grows to 40% of the view; everything in it works by keyboard. */
+function MessageBox() {
   const { store, composer, completion, attaching, actions } = useApp()
   const box = useRef<HTMLTextAreaElement>(null)
   const state = store.state.composer.value
@@ -30,12 +38,12 @@ export function Composer() {
     document.addEventListener('visibilitychange', onHide)
     return () => document.removeEventListener('visibilitychange', onHide)
   }, [])
-  const hasMenu = completion.items.value.length > 0
+  const hasMenu = completion.box.value === 'composer' && completion.items.value.length > 0
   const look = ({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }) => completion.look(currentTarget.value, currentTarget.selectionStart)
   const pick = (index?: number) => {
     const taken = completion.accept(index)
     if (taken === null || box.current === null) return
-    write(box.current, taken)
+    writeInto(box.current, taken)
     completion.look(box.current.value, box.current.selectionStart)
   }
   const isDropping = useSignal(false)
@@ -64,8 +72,8 @@ export function Composer() {
     const { current } = box
     if (current === null) return
     const needsBlank = sign === '@' && /\S$/.test(current.value.slice(0, current.selectionStart))
-    if (sign === '/') write(current, { start: 0, end: 0, text: current.value === '' ? '/' : '/ ' })
-    else write(current, { start: current.selectionStart, end: current.selectionEnd, text: needsBlank ? ` ${sign}` : sign })
+    if (sign === '/') writeInto(current, { start: 0, end: 0, text: current.value === '' ? '/' : '/ ' })
+    else writeInto(current, { start: current.selectionStart, end: current.selectionEnd, text: needsBlank ? ` ${sign}` : sign })
     if (sign === '/') current.setSelectionRange(1, 1)
     completion.look(current.value, current.selectionStart)
   }
@@ -89,8 +97,7 @@ export function Composer() {
     return true
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    // Keys that compose a character belong to the input method.
-    if (event.isComposing || event.keyCode === 229) return
+    if (isComposing(event)) return
     if (hasMenu && onMenuKey(event)) return
     const isMod = event.ctrlKey || event.metaKey
     if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
@@ -110,7 +117,7 @@ export function Composer() {
   }
   // The welcome page asks for a model, and a notice tells of the other writer: once is enough.
   const isUnsaid = session === null ? state.model !== null : session.access === 'write'
-  const hint = isEditing ? t('Change the queued message') : isRunning ? t('Queue, or steer with Ctrl+Enter') : t('Ask, or hand over a task')
+  const hint = isEditing ? t('Change the queued message') : isRunning ? t('Queue, or steer with Ctrl+Enter') : session?.child === undefined ? t('Ask, or hand over a task') : t('Write to this agent')
   return (
     <form
       class="composer"
@@ -139,7 +146,7 @@ export function Composer() {
         </div>
       )}
       <div class={isDropping.value ? 'composer-box is-drop' : 'composer-box'} onDragOver={onDragOver} onDragLeave={() => (isDropping.value = false)} onDrop={onDrop}>
-        <CompletionList onPick={pick} />
+        {hasMenu && <CompletionList onPick={pick} />}
         {!isEditing && <AttachmentChips />}
         {isEditing && (
           <div class="composer-editing">
@@ -156,7 +163,7 @@ export function Composer() {
           rows={1}
           dir="auto"
           value={text}
-          disabled={session?.access === 'read-only'}
+          disabled={session?.access === 'read-only' && session.child === undefined}
           aria-autocomplete="list"
           aria-controls={hasMenu ? COMPLETIONS_ID : undefined}
           aria-activedescendant={hasMenu ? completionId(completion.active.value) : undefined}
@@ -177,10 +184,10 @@ export function Composer() {
         />
         <div class="composer-bar">
           <AddMenu onType={typeSign} />
-          <Chips />
+          {session?.child === undefined && <Chips />}
           <span class="composer-send">
             {isRunning && (
-              <button type="button" class="icon-button stop" title={t('Stop (Escape twice)')} aria-label={t('Stop')} onClick={actions.stop}>
+              <button type="button" class="icon-button stop" title={session.child === undefined ? t('Stop (Escape twice)') : t('Interrupt (Escape twice)')} aria-label={session.child === undefined ? t('Stop') : t('Interrupt')} onClick={actions.stop}>
                 <Icon name="stop-circle" />
               </button>
             )}
@@ -195,20 +202,6 @@ export function Composer() {
 }
 
 const caretKeys: ReadonlySet<string> = new Set(['ArrowLeft', 'ArrowRight', 'Home', 'End'])
-
-/** As if it were typed, so that undo takes it back. */
-function write(box: HTMLTextAreaElement, { start, end, text }: Acceptance): void {
-  box.focus()
-  // What stands there already is left alone, so that after an undo the caret is where it was.
-  const held = box.value.slice(start, end)
-  const isLonger = text.startsWith(held)
-  const added = isLonger ? text.slice(held.length) : text
-  box.setSelectionRange(isLonger ? end : start, end)
-  // Deprecated and without a successor: no other way keeps the undo list of a text box.
-  if (added === '' || document.execCommand('insertText', false, added)) return
-  box.setRangeText(text, start, end, 'end')
-  box.dispatchEvent(new Event('input', { bubbles: true }))
-}
 
 const permissions = {
   'read-only': { icon: 'eye', text: 'Read only', title: 'Bosun may look, and change nothing' },
@@ -272,7 +265,7 @@ export function StopByEscape() {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const status = store.state.session.peek()?.status
-      if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented || status === undefined || status === 'idle') return
+      if (event.key !== 'Escape' || isComposing(event) || event.defaultPrevented || status === undefined || status === 'idle') return
       if (askedAt.peek() === null) {
         askedAt.value = Date.now()
         return

@@ -1,4 +1,5 @@
 import { Component, type ComponentChildren } from 'preact'
+import { messageOf } from '../../extension/base/message-of.ts'
 import { t } from '../l10n.ts'
 
 export interface ErrorBoundaryProps {
@@ -17,7 +18,7 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly mess
 
   override componentDidCatch(error: unknown): void {
     this.props.onError(error instanceof Error ? `${error.message}\n${error.stack ?? ''}` : String(error))
-    this.setState({ message: error instanceof Error ? error.message : String(error) })
+    this.setState({ message: messageOf(error) })
   }
 
   override componentDidUpdate(before: ErrorBoundaryProps): void {

@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { SessionView } from '../../extension/protocol/view-state.ts'
 import { t } from '../l10n.ts'
 import { useApp } from './app-context.ts'
+import { isComposing } from './form-keys.ts'
 import { IconButton } from './icon-button.tsx'
 import { Menu, MenuAnchor } from './menu.tsx'
 import { UsageButton } from './usage-button.tsx'
@@ -52,8 +53,8 @@ export function Header() {
 
 const statusTexts = { idle: '', running: 'running', waiting: 'waits for you' } as const
 
-function Status({ session: { status, access } }: { readonly session: SessionView }) {
-  if (access === 'read-only') return <span class="status">{t('read-only')}</span>
+function Status({ session: { status, access, child } }: { readonly session: SessionView }) {
+  if (access === 'read-only' && child === undefined) return <span class="status">{t('read-only')}</span>
   const text = statusTexts[status]
   if (text === '') return null
   return (
@@ -88,7 +89,7 @@ function TitleInput({ session, onEnd }: { readonly session: SessionView; readonl
       ref={input}
       onBlur={({ currentTarget }) => end(currentTarget.value)}
       onKeyDown={(event) => {
-        if (event.isComposing) return
+        if (isComposing(event)) return
         if (event.key === 'Enter') end(event.currentTarget.value)
         if (event.key === 'Escape') end(null)
         if (event.key === 'Enter' || event.key === 'Escape') event.stopPropagation()

@@ -5,7 +5,7 @@ import { useApp } from './app-context.ts'
 import { FileLink } from './file-link.tsx'
 
 /** A translated sentence with nodes in its places. */
-export const Sentence = ({ text, parts }: { readonly text: string; readonly parts: readonly ComponentChild[] }) => (
+const Sentence = ({ text, parts }: { readonly text: string; readonly parts: readonly ComponentChild[] }) => (
   <>{pieces(text).map((piece) => (typeof piece === 'number' ? parts[piece] : piece))}</>
 )
 

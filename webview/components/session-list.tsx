@@ -1,15 +1,18 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import type { SessionHit } from '../../extension/protocol/messages.ts'
 import type { SessionListItem } from '../../extension/protocol/view-state.ts'
 import { language, plural, t } from '../l10n.ts'
 import { formatAge } from '../text/format.ts'
+import { markedParts } from '../text/marked-parts.ts'
 import { useApp } from './app-context.ts'
+import { escapeTo, isComposing } from './form-keys.ts'
 import { Icon } from './icon.tsx'
 import { IconButton } from './icon-button.tsx'
 
 /** All sessions over the chat: find, open, rename, archive, delete. The archived ones stand behind the others, folded until asked for. */
 export function SessionList() {
-  const { store, actions, isSessionListOpen } = useApp()
+  const { store, actions, isSessionListOpen, sessionFinder } = useApp()
   const query = useSignal('')
   const editing = useSignal<{ readonly id: string; readonly what: 'rename' | 'delete' } | null>(null)
   const box = useRef<HTMLDivElement>(null)
@@ -17,12 +20,18 @@ export function SessionList() {
   useLayoutEffect(() => {
     const opener = document.activeElement
     search.current?.focus()
-    return () => (opener instanceof HTMLElement ? opener.focus() : undefined)
+    return () => {
+      sessionFinder.find('')
+      if (opener instanceof HTMLElement) opener.focus()
+    }
   }, [])
   const close = () => (isSessionListOpen.value = false)
   const words = query.value.toLowerCase().split(/\s+/).filter((word) => word !== '')
   const isArchiveOpen = useSignal(false)
-  const found = store.state.sessions.value.filter(({ title, forkedFrom }) => words.every((word) => `${title} ${forkedFrom ?? ''}`.toLowerCase().includes(word)))
+  // By title at once, by what was said in them as soon as the host knows.
+  const hits = sessionFinder.hits.value
+  const isNamed = ({ title, forkedFrom }: SessionListItem) => words.every((word) => `${title} ${forkedFrom ?? ''}`.toLowerCase().includes(word))
+  const found = store.state.sessions.value.filter((item) => isNamed(item) || hits?.has(item.id) === true)
   const active = found.filter(({ isArchived }) => !isArchived)
   const archived = found.filter(({ isArchived }) => isArchived)
   // Who searches wants to find.
@@ -30,11 +39,12 @@ export function SessionList() {
   const shown = showsArchived ? [...active, ...archived] : active
   const rows = (items: readonly SessionListItem[]) =>
     items.map((item) => (
-      <SessionRow key={item.id} item={item} editing={editing.value?.id === item.id ? editing.value.what : null} onEdit={(what) => (editing.value = what === null ? null : { id: item.id, what })} onClose={close} />
+      <SessionRow key={item.id} item={item} hit={hits?.get(item.id)} words={words} editing={editing.value?.id === item.id ? editing.value.what : null} onEdit={(what) => (editing.value = what === null ? null : { id: item.id, what })} onClose={close} />
     ))
   const onKeyDown = (event: KeyboardEvent) => {
     const buttons = [...(box.current?.querySelectorAll<HTMLElement>('.session-open') ?? [])]
     const at = buttons.indexOf(document.activeElement as HTMLElement)
+    if (isComposing(event)) return
     if (event.key === 'Escape') close()
     else if (event.key === 'ArrowDown') buttons[Math.min(at + 1, buttons.length - 1)]?.focus()
     else if (event.key === 'ArrowUp' && at <= 0) search.current?.focus()
@@ -48,7 +58,11 @@ export function SessionList() {
   return (
     <div class="sessions" role="dialog" aria-label={t('Sessions')} ref={box} onKeyDown={onKeyDown}>
       <div class="sessions-head">
-        <input class="input" type="search" ref={search} dir="auto" aria-label={t('Find a session')} placeholder={t('Find a session')} value={query.value} onInput={({ currentTarget }) => (query.value = currentTarget.value)} />
+        <input class="input" type="search" ref={search} dir="auto" aria-label={t('Find a session')} placeholder={t('Find a session')} value={query.value} onInput={({ currentTarget }) => {
+            query.value = currentTarget.value
+            sessionFinder.find(currentTarget.value)
+          }}
+        />
         <IconButton
           icon="add"
           label={t('New chat')}
@@ -60,7 +74,7 @@ export function SessionList() {
         <IconButton icon="close" label={t('Close')} onPress={close} />
       </div>
       {found.length === 0 ? (
-        <p class="sessions-empty">{words.length > 0 ? t('No session has these words in its title.') : t('There are no sessions yet. What you start appears here.')}</p>
+        <p class="sessions-empty">{words.length > 0 ? (sessionFinder.isBusy.value ? t('Searching') : t('No session has these words.')) : t('There are no sessions yet. What you start appears here.')}</p>
       ) : (
         <ul class="session-items">
           {rows(active)}
@@ -81,6 +95,8 @@ export function SessionList() {
 
 interface SessionRowProps {
   readonly item: SessionListItem
+  readonly hit: SessionHit | undefined
+  readonly words: readonly string[]
   readonly editing: 'rename' | 'delete' | null
   readonly onEdit: (what: 'rename' | 'delete' | null) => void
   readonly onClose: () => void
@@ -88,7 +104,7 @@ interface SessionRowProps {
 
 const stateTexts = { idle: '', running: 'running', waiting: 'waits for you', broken: 'cannot be opened' } as const
 
-function SessionRow({ item, editing, onEdit, onClose }: SessionRowProps) {
+function SessionRow({ item, hit, words, editing, onEdit, onClose }: SessionRowProps) {
   const { store, actions, now } = useApp()
   const isCurrent = store.state.session.value?.id === item.id
   const state = stateTexts[item.state]
@@ -102,7 +118,8 @@ function SessionRow({ item, editing, onEdit, onClose }: SessionRowProps) {
         aria-current={isCurrent ? 'true' : undefined}
         onClick={() => {
           onClose()
-          if (!isCurrent) actions.openSession(item.id)
+          if (hit !== undefined) actions.openSession(item.id, hit.seq)
+          else if (!isCurrent) actions.openSession(item.id)
         }}
       >
         <span class="session-title" dir="auto">
@@ -115,6 +132,11 @@ function SessionRow({ item, editing, onEdit, onClose }: SessionRowProps) {
         {item.forkedFrom !== null && (
           <span class="session-lineage" dir="auto">
             {t('forked from {0}', item.forkedFrom)}
+          </span>
+        )}
+        {hit !== undefined && (
+          <span class="session-snippet" dir="auto">
+            {markedParts(hit.snippet, words).map((part, at) => (part.isMarked ? <mark key={at}>{part.text}</mark> : part.text))}
           </span>
         )}
         {item.problem !== null && (
@@ -158,7 +180,7 @@ function RenameRow({ item, onEnd }: { readonly item: SessionListItem; readonly o
         maxLength={80}
         aria-label={t('Title of this session')}
         onKeyDown={(event) => {
-          if (event.isComposing || (event.key !== 'Enter' && event.key !== 'Escape')) return
+          if (isComposing(event) || (event.key !== 'Enter' && event.key !== 'Escape')) return
           event.stopPropagation()
           if (event.key === 'Enter') save()
           else onEnd()
@@ -178,11 +200,7 @@ function DeleteRow({ item, onEnd }: { readonly item: SessionListItem; readonly o
   return (
     <li
       class="session is-edited"
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return
-        event.stopPropagation()
-        onEnd()
-      }}
+      onKeyDown={escapeTo(onEnd)}
     >
       <span class="session-question" dir="auto">
         {t('Delete “{0}” for good?', item.title)}

@@ -46,6 +46,9 @@ export function Transcript({ sessionId }: { readonly sessionId: string }) {
     if (wanted === null) return
     const item = itemOf(items.value, store.entry(wanted))
     if (item === undefined && store.firstIndex.peek() > 0) return loadOlder()
+    // What is searched for is shown, also where it was folded away.
+    const isFolded = item !== undefined && item.kind !== 'row' && item.kind !== 'older' && ui.isOpen(item.id) !== true
+    if (isFolded && ui.foundRow.peek() === wanted) return ui.setOpen(item.id, true)
     ui.wantedRow.value = null
     if (item !== undefined) engine.scrollTo(item.id)
   }, [wanted, items.value])
@@ -66,18 +69,26 @@ export function Transcript({ sessionId }: { readonly sessionId: string }) {
 }
 
 function ItemView({ item }: { readonly item: ListedItem }) {
-  const { store } = useApp()
+  const { store, ui } = useApp()
   switch (item.kind) {
     case 'older':
       return <div class="older">{t('Loading earlier messages')}</div>
     case 'group':
-      return <GroupView item={item} />
+      return item.isInside ? <div class="inside"><GroupView item={item} /></div> : <GroupView item={item} />
     case 'turn-fold':
       return <TurnFoldView item={item} />
     default: {
       // Follows the row when it comes to fold differently, which gives it a new entry.
       const entry = store.entries.value && store.entry(item.id)
-      return entry === undefined ? null : <RowView entry={entry} />
+      if (entry === undefined) return null
+      const classes = [...(ui.foundRow.value === entry.id ? ['row-found'] : []), ...(item.isInside ? ['inside'] : [])]
+      return classes.length > 0 ? (
+        <div class={classes.join(' ')}>
+          <RowView entry={entry} />
+        </div>
+      ) : (
+        <RowView entry={entry} />
+      )
     }
   }
 }
@@ -101,17 +112,20 @@ function JumpToLatest({ engine }: { readonly engine: ListEngine }) {
 /** Where a row is drawn: by itself, in its group, or folded away with its turn. */
 function itemOf(items: readonly ListedItem[], entry: RowEntry | undefined): ListedItem | undefined {
   if (entry === undefined) return undefined
+  // A call of a program that is folded away is found at the program.
+  const program = items.some((item) => item.id === entry.id) ? undefined : items.find((item) => item.id === entry.parent)
+  if (program !== undefined && !items.some((item) => item.kind === 'group' && item.rowIds.includes(entry.id))) return program
   return items.find((item) => item.id === entry.id || (item.kind === 'group' && item.rowIds.includes(entry.id))) ?? items.find((item) => item.kind === 'turn-fold' && item.turn === entry.turn)
 }
 
 function sameItem(held: ListedItem | undefined, next: ListedItem): ListedItem {
   if (held?.kind !== next.kind) return next
-  if (held.kind === 'row' || held.kind === 'older') return held
+  if (held.kind === 'older' || (held.kind === 'row' && next.kind === 'row' && held.isInside === next.isInside)) return held
   return JSON.stringify(held) === JSON.stringify(next) ? held : next
 }
 
 const LINE_PX = 20
-const guesses = { prompt: 64, reasoning: 26, tool: 26, retry: 26, context: 26, notice: 26, command: 26, compaction: 26, 'turn-end': 48 } as const
+const guesses = { prompt: 64, reasoning: 26, tool: 26, retry: 26, context: 26, round: 26, notice: 26, command: 26, compaction: 26, 'turn-end': 48 } as const
 
 /** A guess that keeps the scroll bar honest until the row is measured. */
 function estimatedHeight({ store, width }: App, item: ListedItem): number {

@@ -73,6 +73,7 @@ function summary(row: Row): string | null {
     case 'prompt':
     case 'reasoning':
     case 'context':
+    case 'round':
       return null
     default:
       return assertNever(row, 'row')

@@ -1,4 +1,5 @@
 import { signal, type ReadonlySignal } from '@preact/signals'
+import { messageOf } from '../../extension/base/message-of.ts'
 import type { FittedImage } from '../images/fit-image.ts'
 import { t } from '../l10n.ts'
 
@@ -59,7 +60,7 @@ export function createAttaching({ fit, attachImage, newId }: Deps): Attaching {
       if (fitted.ok) attachImage(id, name, await base64From(fitted.bytes))
       else giveUp(id, t(reasons[fitted.reason], shown))
     } catch (error) {
-      giveUp(id, t('{0} could not be read: {1}', shown, error instanceof Error ? error.message : String(error)))
+      giveUp(id, t('{0} could not be read: {1}', shown, messageOf(error)))
     }
   }
 

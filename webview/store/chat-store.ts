@@ -1,4 +1,4 @@
-import { batch, signal, type ReadonlySignal, type Signal } from '@preact/signals'
+import { batch, computed, signal, type ReadonlySignal, type Signal } from '@preact/signals'
 import { assertNever } from '../../extension/base/assert-never.ts'
 import { PROTOCOL_VERSION, type HostMessage, type ViewChange } from '../../extension/protocol/messages.ts'
 import type { Row, RowWindow, ViewState } from '../../extension/protocol/view-state.ts'
@@ -11,6 +11,8 @@ export interface RowEntry {
   readonly foldClass: FoldClass
   readonly turn: number
   readonly kind: Row['kind']
+  /** The row of the call whose program made this one. */
+  readonly parent?: string
 }
 
 export interface ImageView {
@@ -30,6 +32,8 @@ export interface ChatStore {
   /** Rows in order. A new array when rows came, went or began to fold differently; not when one merely changed. */
   readonly entries: ReadonlySignal<readonly RowEntry[]>
   entry(id: string): RowEntry | undefined
+  /** How many calls programs made, by the row of the program. */
+  readonly callsInside: ReadonlySignal<ReadonlyMap<string, number>>
   /** Row number of the first held row: 0 when everything before is here. */
   readonly firstIndex: ReadonlySignal<number>
   readonly total: ReadonlySignal<number>
@@ -50,10 +54,17 @@ const emptyState: Omit<ViewState, 'transcript'> = {
   questions: [],
   queue: [],
   tasks: null,
+  droppedTasks: [],
+  planReview: null,
+  reminders: { items: [], problem: null },
+  goal: null,
   sessions: [],
   notices: [],
   rules: null,
   commands: [],
+  workflows: [],
+  agents: [],
+  plugins: [],
   review: null,
   isTrusted: true,
 }
@@ -76,6 +87,11 @@ export function createChatStore({ needSnapshot }: { readonly needSnapshot: () =>
     state,
     entries,
     entry: (id) => byId.get(id),
+    callsInside: computed(() => {
+      const counts = new Map<string, number>()
+      for (const { parent } of entries.value) if (parent !== undefined) counts.set(parent, (counts.get(parent) ?? 0) + 1)
+      return counts
+    }),
     firstIndex,
     total,
     isLoadingOlder,
@@ -94,8 +110,12 @@ export function createChatStore({ needSnapshot }: { readonly needSnapshot: () =>
       case 'image':
         imageSignal(message.attachmentId).value = { uri: message.uri, byteLength: message.byteLength }
         return undefined
+      case 'plugin':
       case 'focus-composer':
       case 'insert-text':
+      case 'reveal-row':
+      case 'sessions-found':
+      case 'show-goal':
       case 'completions':
       case 'attached':
       case 'sent':
@@ -205,7 +225,8 @@ export function createChatStore({ needSnapshot }: { readonly needSnapshot: () =>
     const held = byId.get(row.id)
     const foldClass = foldClassOf(row)
     if (held === undefined) {
-      return { entry: { id: row.id, row: signal(row), foldClass, turn: row.turn, kind: row.kind }, isNew: true, isRefolded: false }
+      const parent = row.kind === 'tool' ? row.parent : undefined
+      return { entry: { id: row.id, row: signal(row), foldClass, turn: row.turn, kind: row.kind, ...(parent !== undefined && { parent }) }, isNew: true, isRefolded: false }
     }
     held.row.value = row
     const isSame = held.foldClass === foldClass && held.turn === row.turn && held.kind === row.kind

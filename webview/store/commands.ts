@@ -8,7 +8,7 @@ export function commandOf(row: ToolRow, commands: readonly CommandView[]): Comma
 }
 
 /** The job that a call started, or that its command became. */
-export const jobIdOf = ({ result }: ToolRow): string | undefined => (result?.card === 'terminal' || result?.card === 'generic' ? result.jobId : undefined)
+const jobIdOf = ({ result }: ToolRow): string | undefined => (result?.card === 'terminal' || result?.card === 'generic' ? result.jobId : undefined)
 
 /** Where the host finds it again. */
 export const placeOf = ({ callId, jobId }: CommandView): { readonly callId: string } | { readonly jobId: string } => (jobId === null ? { callId: callId ?? '' } : { jobId })

@@ -13,8 +13,10 @@ export interface CompletionMenu {
   readonly query: ReadonlySignal<string>
   /** Index of the item that Enter takes. */
   readonly active: ReadonlySignal<number>
-  /** The text or the place of the caret (a UTF-16 offset) is now this. */
-  look(text: string, caret: number): void
+  /** The box that it belongs to. */
+  readonly box: ReadonlySignal<CompletionBox>
+  /** The text or the place of the caret (a UTF-16 offset) in that box, by default the composer, is now this. */
+  look(text: string, caret: number, box?: CompletionBox): void
   /** Beyond an end it goes on at the other. */
   move(by: number): void
   point(index: number): void
@@ -24,6 +26,9 @@ export interface CompletionMenu {
   close(): void
   answered(answer: Answer): void
 }
+
+/** In an answer there are no commands. */
+export type CompletionBox = 'composer' | 'answer'
 
 /** Put `text` in the place of the UTF-16 units from `start` to `end`. */
 export interface Acceptance {
@@ -41,6 +46,7 @@ export function createCompletionMenu({ ask, newId }: Deps): CompletionMenu {
   const place = signal<CompletionPlace | null>(null)
   const found = signal<{ readonly query: string; readonly items: readonly CompletionItem[] } | null>(null)
   const active = signal(0)
+  const box = signal<CompletionBox>('composer')
   let asked: { readonly id: string; readonly query: string } | null = null
   /** Where the menu was sent away; it comes again with another `@` or `/`. */
   let closedAt: number | null = null
@@ -57,8 +63,15 @@ export function createCompletionMenu({ ask, newId }: Deps): CompletionMenu {
     kind: computed(() => place.value?.kind ?? '@'),
     query: computed(() => place.value?.query ?? ''),
     active,
-    look(text, caret) {
-      const next = completionAt(text, caret)
+    box,
+    look(text, caret, where = 'composer') {
+      const at = completionAt(text, caret)
+      const next = where === 'answer' && at?.kind === '/' ? null : at
+      if (box.peek() !== where) {
+        forget()
+        closedAt = null
+        box.value = where
+      }
       const last = place.peek()
       if (next === null || next.start !== closedAt) closedAt = null
       if (next === null || closedAt !== null) return forget()

@@ -24,6 +24,8 @@ export interface ComposerModel {
   sent(id: string, problem: string | null): void
   /** Tell the host at once what is typed; otherwise it hears of it after a pause. */
   flushDraft(): void
+  /** The person asked for another session: what they type before it is shown is for that one. `id` is '' for a new one. */
+  goTo(id: string): void
   /** The box is to take the focus and put the caret at the end; counts up. */
   readonly focusRequests: ReadonlySignal<number>
   requestFocus(): void
@@ -41,9 +43,11 @@ interface Deps {
   readonly onMoveOn?: () => void
   /** Runs `work` after a pause in typing; calling again starts the pause anew. */
   readonly afterPause: (work: () => void) => void
+  /** Runs `work` after the time in which a session that was asked for is shown, if it ever is; calling again starts it anew. */
+  readonly afterPatience: (work: () => void) => void
 }
 
-export function createComposerModel({ store, ui, actions, newId, isAttaching = () => false, onMoveOn = () => undefined, afterPause }: Deps): ComposerModel {
+export function createComposerModel({ store, ui, actions, newId, isAttaching = () => false, onMoveOn = () => undefined, afterPause, afterPatience }: Deps): ComposerModel {
   const text = signal('')
   const editingQueued = signal<string | null>(null)
   const problem = signal<string | null>(null)
@@ -52,11 +56,14 @@ export function createComposerModel({ store, ui, actions, newId, isAttaching = (
   let setAside = ''
   let sessionId: string | undefined
   let isDraftUnsaved = false
+  /** What stood in the box when the person asked for another session, until that is shown. */
+  let leftBehind: string | null = null
 
   const disposers = [
     effect(function followSession() {
       const next = store.phase.value === 'ready' ? (store.state.session.value?.id ?? '') : undefined
       if (next === undefined || next === sessionId) return
+      const brought = takeAlong()
       flushDraft()
       batch(() => {
         // What a page that was just opened finds is said to it, not left behind.
@@ -65,6 +72,7 @@ export function createComposerModel({ store, ui, actions, newId, isAttaching = (
         editingQueued.value = null
         problem.value = null
         text.value = withUnsent(next, ui.draft(next, store.state.composer.peek().draft))
+        if (brought !== '') type(joined(text.peek(), brought))
       })
     }),
     effect(function leaveDeliveredMessage() {
@@ -89,6 +97,7 @@ export function createComposerModel({ store, ui, actions, newId, isAttaching = (
     type,
     submit(target) {
       if (!canSubmit.peek()) return
+      leftBehind = null
       const words = text.peek().trim()
       const queuedId = editingQueued.peek()
       batch(() => {
@@ -149,6 +158,15 @@ export function createComposerModel({ store, ui, actions, newId, isAttaching = (
       if (message.sessionId === sessionId) type(joined(message.text, text.peek()))
     },
     flushDraft,
+    goTo(id) {
+      if (id === sessionId) return
+      flushDraft()
+      leftBehind = editingQueued.peek() === null ? text.peek() : null
+      afterPatience(() => {
+        leftBehind = null
+        flushDraft()
+      })
+    },
     requestFocus: () => void (focusRequests.value += 1),
     dispose: () => disposers.forEach((dispose) => dispose()),
   }
@@ -162,10 +180,21 @@ export function createComposerModel({ store, ui, actions, newId, isAttaching = (
   }
 
   function flushDraft(): void {
-    if (!isDraftUnsaved || sessionId === undefined || editingQueued.peek() !== null) return
+    if (!isDraftUnsaved || sessionId === undefined || editingQueued.peek() !== null || leftBehind !== null) return
     isDraftUnsaved = false
     actions.saveDraft(text.peek())
     ui.draftTold(sessionId, text.peek())
+  }
+
+  /** The words typed since the person asked for another session; the one they leave keeps what it had. */
+  function takeAlong(): string {
+    const left = leftBehind
+    leftBehind = null
+    if (left === null || sessionId === undefined || editingQueued.peek() !== null || text.peek() === left) return ''
+    const typed = text.peek()
+    ui.setDraft(sessionId, left)
+    isDraftUnsaved = false
+    return typed.startsWith(left) ? typed.slice(left.length).trimStart() : typed
   }
 
   /** Words that were on their way when the page went away come back, rather than be lost. */

@@ -44,6 +44,8 @@ export function toolNature(row: ToolRow): 'read' | 'search' | 'list' | 'edit' | 
 function toolClass(row: ToolRow): FoldClass {
   if (row.state !== 'ok' && row.state !== 'running') return 'keep'
   if (row.result?.card === 'read' && row.result.content?.some(({ type }) => type === 'image') === true) return 'keep'
+  // It may live on after its call, and is followed then.
+  if (row.call?.card === 'generic' && row.call.face === 'agent') return 'keep'
   switch (toolNature(row)) {
     case 'read':
     case 'search':

@@ -48,11 +48,3 @@ export function nextOpen(filled: readonly FilledAnswer[], after: number): number
   }
   return -1
 }
-
-const suffix = /\s*[(（](?:recommended|推荐|推薦)[)）]\s*$/i
-
-/** A label without its "(Recommended)", and whether it had one. The label itself goes back to the host untouched. */
-export const recommendation = (label: string): { readonly text: string; readonly isRecommended: boolean } => ({
-  text: label.replace(suffix, ''),
-  isRecommended: suffix.test(label),
-})

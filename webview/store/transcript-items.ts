@@ -6,18 +6,20 @@ export interface FoldableRow {
   readonly turn: number
   readonly kind: string
   readonly foldClass: FoldClass
+  /** The row of the call whose program made this one. */
+  readonly parent?: string
 }
 
 /** One line or block of the transcript as it is listed. */
 export type TranscriptItem =
-  | { readonly kind: 'row'; readonly id: string }
+  | { readonly kind: 'row'; readonly id: string; readonly isInside?: true }
   /** Explorations side by side, with the thoughts between them, as one line. */
-  | { readonly kind: 'group'; readonly id: string; readonly rowIds: readonly string[] }
+  | { readonly kind: 'group'; readonly id: string; readonly rowIds: readonly string[]; readonly isInside?: true }
   /** The way to an ended turn's answer as one line; open or not, its rows follow when open. */
   | { readonly kind: 'turn-fold'; readonly id: string; readonly turn: number; readonly hiddenCount: number; readonly isOpen: boolean }
 
 /** An ended turn folds only when this many lines go away: less would save nothing and hide something. */
-export const MIN_FOLDED_LINES = 6
+const MIN_FOLDED_LINES = 6
 
 /**
  * Fold rows into the items of the transcript.
@@ -37,7 +39,7 @@ export function transcriptItems(rows: readonly FoldableRow[], isOpen: (id: strin
 }
 
 function foldTurn(rows: readonly FoldableRow[], isLastTurn: boolean, isOpen: (id: string) => boolean | undefined, items: TranscriptItem[]): void {
-  const lines = foldNeighbours(rows)
+  const lines = linesOf(rows, isOpen)
   const byId = new Map(rows.map((row) => [row.id, row]))
   const lastText = rows.findLast(({ kind }) => kind === 'text')
   const folds = (item: TranscriptItem) => item.kind === 'group' || (byId.get(item.id)?.foldClass !== 'keep' && item.id !== lastText?.id)
@@ -64,6 +66,22 @@ function foldTurn(rows: readonly FoldableRow[], isLastTurn: boolean, isOpen: (id
     }
     if (isTurnOpen) items.push(line)
   }
+}
+
+/** Changes and the like of a program that stand under it while it is folded. */
+const MAX_KEPT_INSIDE = 20
+
+/** Lines of a turn: what a program called stands under it, all of it while it is open, else what never folds away. */
+function linesOf(rows: readonly FoldableRow[], isOpen: (id: string) => boolean | undefined): readonly TranscriptItem[] {
+  const there = new Set(rows.map(({ id }) => id))
+  const inside = Map.groupBy(rows, ({ parent }) => (parent !== undefined && there.has(parent) ? parent : undefined))
+  if (inside.size <= 1) return foldNeighbours(rows)
+  return foldNeighbours(inside.get(undefined) ?? []).flatMap((line) => {
+    const calls = line.kind === 'row' ? inside.get(line.id) : undefined
+    if (calls === undefined) return [line]
+    const shown = isOpen(line.id) === true ? calls : calls.filter(({ foldClass }) => foldClass === 'keep').slice(0, MAX_KEPT_INSIDE)
+    return [line, ...foldNeighbours(shown).map((item) => ({ ...item, isInside: true as const }))]
+  })
 }
 
 /** A run from the first exploration to the last one with only thoughts between; two or more explorations make a group. */

@@ -30,6 +30,8 @@ export interface UiState {
   takeSending(id: string): SendingMessage | undefined
   /** A row that the person asked to be taken to; whoever draws the talk empties it. */
   readonly wantedRow: Signal<string | null>
+  /** A row that was searched for: marked until the person goes on. */
+  readonly foundRow: Signal<string | null>
   scrollPlace(sessionId: string): ScrollPlace | null
   setScrollPlace(sessionId: string, place: ScrollPlace | null): void
 }
@@ -101,6 +103,7 @@ export function createUiState(api: Pick<VscodeApi, 'getState' | 'setState'>, lat
       return message
     },
     wantedRow: signal(null),
+    foundRow: signal(null),
     scrollPlace: (sessionId) => scroll.get(sessionId) ?? null,
     setScrollPlace: (sessionId, place) => {
       if (place === null) scroll.delete(sessionId)

@@ -98,7 +98,7 @@ const aliases: Readonly<Record<string, string>> = {
 const MAX_HIGHLIGHTED_CHARS = 40_000
 
 /** The grammar for a language name, or undefined when there is none. */
-export const grammarFor = (language: string): string | undefined => {
+const grammarFor = (language: string): string | undefined => {
   const name = aliases[language] ?? language
   return Object.hasOwn(grammars, name) ? name : undefined
 }

@@ -31,7 +31,7 @@ export function toolLine(row: ToolRow): ToolLine {
   // "Reading a.ts failed", but "Read a.ts".
   const isOver = row.state === 'ok'
   const line = row.result === null ? callLine(row.call, row.tool, isOver) : resultLine(row.result, row.call, row.tool, isOver)
-  const outcome = [...line.outcome, ...stateOutcome(row), ...durationOutcome(row)]
+  const outcome = [...fromOutcome(row), ...line.outcome, ...stateOutcome(row), ...durationOutcome(row)]
   return { ...line, ...failed(row, line), outcome }
 }
 
@@ -50,6 +50,9 @@ function failed(row: ToolRow, line: ToolLine): Partial<ToolLine> {
   if (row.state === 'cancelled') return { icon: 'debug-stop' }
   return {}
 }
+
+/** Whose the tool is, when it is another extension's; while it waits for the person the question says so, and a narrow line has no room for both. */
+const fromOutcome = ({ from, state }: ToolRow): readonly Outcome[] => (from === undefined || state === 'waiting' ? [] : [{ text: t('from {0}', from), tone: 'quiet' }])
 
 function stateOutcome({ state, result }: ToolRow): readonly Outcome[] {
   if (state === 'denied') return [{ text: t('denied'), tone: 'bad' }]
@@ -79,7 +82,7 @@ function callLine(call: ToolCallView | null, tool: string, isOver: boolean): Too
     case 'terminal':
       return { ...commandLine(call, isOver, call.typed !== undefined), outcome: [] }
     case 'diff':
-      return diffLine(call.diffs, call.title, isOver, [])
+      return call.isDraft === true ? diffTitle(call.title) : diffLine(call.diffs, call.title, isOver, [])
     default:
       return genericLine(call, isOver)
   }
@@ -106,6 +109,8 @@ const kindSentences = {
 } as const
 
 function genericLine(call: Extract<ToolCallView, { card: 'generic' }>, isOver: boolean): ToolLine {
+  if (call.face === 'plan') return { icon: 'checklist', sentence: isOver ? 'You approved the plan “{0}”' : 'Proposed the plan “{0}”', parts: [words(call.title)], outcome: [] }
+  if (call.face === 'agent') return { icon: 'agent', sentence: '{0}', parts: [words(call.title)], outcome: [] }
   const { icon, running, over } = kindSentences[call.kind ?? 'other']
   if (call.subject === undefined) return { icon, sentence: '{0}', parts: [words((isOver ? call.doneTitle : undefined) ?? call.title)], outcome: [] }
   return { icon, sentence: isOver ? over : running, parts: [subjectPart(call, call.subject)], outcome: [] }
@@ -124,6 +129,7 @@ function resultLine(result: ToolResultView, call: ToolCallView | null, tool: str
       if (result.jobId !== undefined && call?.card === 'generic' && call.subject !== undefined) {
         return { icon: 'terminal', sentence: isOver ? 'Started {0} in the background' : 'Starting {0} in the background', parts: [code(call.subject)], outcome: [] }
       }
+      if (result.face === 'plan') return callLine(call, tool, isOver)
       // What did not come about is told by what was wanted, where the call says it in full.
       if (result.title === undefined || (!isOver && hasSubject(call))) return callLine(call, tool, isOver)
       return { ...callLine(call, tool, isOver), sentence: '{0}', parts: [words(result.title)] }
@@ -136,7 +142,7 @@ function resultLine(result: ToolResultView, call: ToolCallView | null, tool: str
     }
     case 'diff':
       // What it was for says more than how many files it touched.
-      return changedPaths(result.diffs).length > 1 && result.title !== undefined ? { icon: 'edit', sentence: '{0}', parts: [words(result.title)], outcome: [] } : diffLine(result.diffs, result.title ?? tool, true, [])
+      return result.title !== undefined && (result.isDraft === true || changedPaths(result.diffs).length > 1) ? diffTitle(result.title) : diffLine(result.diffs, result.title ?? tool, true, [])
     case 'read':
       return { icon: 'file', ...readSentence(result), outcome: [] }
     case 'search':
@@ -162,9 +168,11 @@ function terminalOutcome({ exitCode, signal, timedOut, aborted }: Extract<ToolRe
   return exitCode === undefined ? [] : [{ text: t('exit {0}', exitCode), tone: exitCode === 0 ? 'quiet' : 'bad' }]
 }
 
+const diffTitle = (title: string): ToolLine => ({ icon: 'edit', sentence: '{0}', parts: [words(title)], outcome: [] })
+
 function diffLine(diffs: readonly FileDiff[], title: string, isOver: boolean, outcome: readonly Outcome[]): ToolLine {
   const paths = changedPaths(diffs)
-  if (paths.length === 0) return { icon: 'edit', sentence: '{0}', parts: [words(title)], outcome }
+  if (paths.length === 0) return { ...diffTitle(title), outcome }
   if (paths.length > 1) {
     return { icon: 'edit', sentence: isOver ? 'Edited {0}' : 'Editing {0}', parts: [words(plural(paths.length, '{0} file', '{0} files'))], outcome }
   }

@@ -1,3 +1,5 @@
+import { isNear } from '../../base/is-near.ts'
+import { messageOf } from '../../base/message-of.ts'
 import { orAbort } from '../../base/or-abort.ts'
 import { fitBytes } from '../../base/text.ts'
 import type { Undo } from '../../base/undo.ts'
@@ -275,15 +277,3 @@ function cut(text: string): string {
   const { text: kept, omittedBytes } = fitBytes(text, MAX_TEXT_BYTES)
   return omittedBytes === 0 ? kept : `${kept}\n(${omittedBytes} bytes more)`
 }
-
-/** One letter added, left out or wrong, or two swapped. */
-function isNear(known: string, typed: string): boolean {
-  if (Math.abs(known.length - typed.length) > 1) return false
-  let start = 0
-  while (start < known.length && known[start] === typed[start]) start += 1
-  const [left, right] = [known.slice(start), typed.slice(start)]
-  const isSwapped = left[0] === right[1] && left[1] === right[0] && left.slice(2) === right.slice(2)
-  return isSwapped || left.slice(1) === right || left === right.slice(1) || left.slice(1) === right.slice(1)
-}
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,4 +1,5 @@
 import { HarnessError } from '../../base/harness-error.ts'
+import { messageOf } from '../../base/message-of.ts'
 import type { CompactionErrorCode } from '../log/event.ts'
 
 /** Why room was not made. The talk is as it was before. Source: runtime specification 13. */
@@ -9,10 +10,8 @@ export const compactionBusy = (cause?: unknown) =>
 export const compactionCancelled = () => new CompactionError('cancelled', 'Compacting was stopped. The conversation is as it was.')
 export const compactionChanged = () => new CompactionError('changed', 'The conversation changed while it was summarised, so the summary was not used. Compact again.')
 export const summaryFailed = (reason: string, cause?: unknown) => new CompactionError('summary', `No usable summary was made: ${reason}`, { cause })
-export const commitFailed = (cause: unknown) => new CompactionError('commit', `The summary could not be put in place: ${textOf(cause)}`, { cause })
+export const commitFailed = (cause: unknown) => new CompactionError('commit', `The summary could not be put in place: ${messageOf(cause)}`, { cause })
 export const persistenceFailedBefore = (cause: unknown) =>
-  new CompactionError('persistence', `The conversation was not compacted, because what was said last could not be put on the disk: ${textOf(cause)}`, { cause })
+  new CompactionError('persistence', `The conversation was not compacted, because what was said last could not be put on the disk: ${messageOf(cause)}`, { cause })
 export const persistenceFailed = (cause: unknown) =>
-  new CompactionError('persistence', `The conversation was compacted, but that is not on the disk yet: ${textOf(cause)}`, { cause })
-
-const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+  new CompactionError('persistence', `The conversation was compacted, but that is not on the disk yet: ${messageOf(cause)}`, { cause })

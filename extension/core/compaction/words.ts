@@ -6,7 +6,7 @@ import type { UserMessage } from '../log/message.ts'
  *
  * Source: runtime specification 13; the eight parts.
  */
-export const summaryRequest = (maxTokens: number): string => `This conversation is getting too long for your context window. Everything above is about to be replaced by a summary that you write now. You will go on with the work from that summary alone, so put in all you will need.
+const summaryRequest = (maxTokens: number): string => `This conversation is getting too long for your context window. Everything above is about to be replaced by a summary that you write now. You will go on with the work from that summary alone, so put in all you will need.
 
 Answer with text only. Do not call any tool. Use at most ${Math.floor(maxTokens * 0.6)} words, fewer when less will do. Write these eight parts, each under its own heading:
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/message-of.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Projections } from '../projections/projection.ts'
@@ -78,7 +79,7 @@ export function createCostLedger({ sessions, projections, logger, now }: {
       const value = await sessions.valueOf(id, costProjection.key)
       if (value !== undefined && !own.has(id)) own.set(id, value as SessionCost)
     } catch (error) {
-      logger.warn('The cost of a session could not be read.', { session: id, error: error instanceof Error ? error.message : String(error) })
+      logger.warn('The cost of a session could not be read.', { session: id, error: messageOf(error) })
     }
   }
   async function loadTree(id: string): Promise<void> {

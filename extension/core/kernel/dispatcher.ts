@@ -15,6 +15,14 @@ interface Entry {
   isGone: boolean
 }
 
+/** Through the listeners of a point as they were when `table` held them. */
+interface Way {
+  readonly table: readonly Entry[] | undefined
+  /** By an earlier table. */
+  readonly asked: readonly Entry[]
+  readonly waiting: readonly Entry[]
+}
+
 export interface ListenerTable {
   add(name: PointName, entry: { call: unknown; scope: ScopeKey | null; owner: string }, options?: ListenOptions): Undo
   readonly dispatch: Dispatcher
@@ -43,16 +51,25 @@ export function createListenerTable(logger: Logger): ListenerTable {
 
   // The casts below hold the table untyped inside; `on` and `Dispatcher` are typed by point name.
   const dispatch: Dispatcher = {
-    async waterfall(name, scope, args, last) {
-      const run = async (asked: readonly Entry[], table: readonly Entry[] | undefined, waiting: readonly Entry[]): Promise<never> => {
-        const now = points.get(name)
+    waterfall(name, scope, args, last) {
+      const run = (way: Way, at: number): Promise<never> => {
+        const table = points.get(name)
         // A listener may wait for long, for a person say: those behind it are whoever is there when their turn comes.
-        const rest = now === table ? waiting : entriesFor(name, scope).filter((entry) => !asked.includes(entry))
-        const [entry, ...behind] = rest
-        const outcome = entry ? entry.call(...(args as unknown[]), () => run([...asked, entry], now, behind)) : last()
-        return (await outcome) as never
+        if (table !== way.table) return run(wayFrom(table, [...way.asked, ...way.waiting.slice(0, at)]), 0)
+        const entry = way.waiting[at]
+        try {
+          const outcome = entry ? entry.call(...(args as unknown[]), () => run(way, at + 1)) : last()
+          return (outcome instanceof Promise ? outcome : Promise.resolve(outcome)) as Promise<never>
+        } catch (error) {
+          return Promise.reject(error)
+        }
       }
-      return run([], points.get(name), entriesFor(name, scope))
+      const wayFrom = (table: readonly Entry[] | undefined, asked: readonly Entry[]): Way => ({
+        table,
+        asked,
+        waiting: entriesFor(name, scope).filter((entry) => !asked.includes(entry)),
+      })
+      return run(wayFrom(points.get(name), []), 0)
     },
     async serial(name, scope, args) {
       for (const entry of entriesFor(name, scope)) if (!entry.isGone) await entry.call(...(args as unknown[]))

@@ -140,6 +140,10 @@ class KernelCore implements Kernel {
     return () => void this.#fibers.delete(fiber)
   }
 
+  services(): readonly string[] {
+    return [...this.#services.keys()]
+  }
+
   fibers(): readonly Fiber[] {
     return [...this.#fibers]
   }

@@ -158,5 +158,7 @@ export interface Kernel {
   disposeScope(key: ScopeKey): Promise<void>
   /** Every mounted plugin with its state, for the page that explains what loaded and what did not. */
   fibers(): readonly Fiber[]
+  /** Names of the services that are there, for the same. */
+  services(): readonly string[]
   dispose(): Promise<void>
 }

@@ -1,8 +1,9 @@
-import type { JsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { EventType } from './event.ts'
+import { blockText, callText, resultText, turnEndText } from './event-text.ts'
 
-/** What the log must know of an event type to keep its own rules. All of it is data. Source: runtime specification 11.1, 11.2, 11.8. */
+/** What the log must know of an event type to keep its own rules, all of it data, and what of it can be searched for. Source: runtime specification 11.1, 11.2, 11.8. */
 export interface EventTypeRules {
   /** A build that does not know the type may skip it; the log marks every such event. */
   readonly isIgnorable?: true
@@ -17,8 +18,12 @@ export interface EventTypeRules {
   readonly closes?: EventPair
   /** Needs an event before it that opened the pair, which stays open. */
   readonly within?: EventPair
+  /** The call that its `callId` names waits for the person from here until it has a result; its tool says whether such a call may run again. */
+  readonly asksForCall?: true
   /** What its data must hold. A reader relies on nothing else without looking. */
   readonly fields?: Readonly<Record<string, FieldKind>>
+  /** What of its data a search over sessions finds, as text for people; absent or empty: nothing. Pure; a throw counts as nothing. */
+  readonly searchText?: (data: JsonObject) => string
 }
 
 /** Two events that belong together: same `name`, equal values under the keys `by`. */
@@ -104,16 +109,16 @@ const shadowed = { shadowedRange: 'object', shadowedSeqs: 'list', shadowedTokenC
 /** Source: runtime specification 11.9. Types that features own are registered by them. */
 export const coreEventTypes = {
   'turn/start': { fields: { turn: 'count' } },
-  'turn/end': { inside: 'turn', fields: { turn: 'count', reason: 'object' } },
+  'turn/end': { inside: 'turn', fields: { turn: 'count', reason: 'object' }, searchText: turnEndText },
   'turn/paused': { isIgnorable: true, fields: { turn: 'count', step: 'number', cap: 'text', limit: 'number' } },
   'step/start': { inside: 'turn', fields: place },
   'step/end': { inside: 'step', fields: place },
-  'user/message': { isSurface: true, fields: { id: 'text', content: 'list', source: 'object' } },
+  'user/message': { isSurface: true, fields: { id: 'text', content: 'list', source: 'object' }, searchText: ({ content }) => blockText(content) },
   'assistant/chunk': { inside: 'step', fields: { ...place, chunk: 'object' } },
-  'assistant/message': { isSurface: true, inside: 'step', fields: { ...place, message: 'assistant-message' } },
-  'tool/call': { inside: 'step', fields: { ...place, callId: 'text', name: 'text', arguments: 'text' } },
+  'assistant/message': { isSurface: true, inside: 'step', fields: { ...place, message: 'assistant-message' }, searchText: ({ message }) => (isJsonObject(message ?? null) ? blockText((message as JsonObject)['content']) : '') },
+  'tool/call': { inside: 'step', fields: { ...place, callId: 'text', name: 'text', arguments: 'text', from: 'text?' }, searchText: callText },
   'tool/rewritten': { isIgnorable: true, inside: 'step', fields: { ...place, callId: 'text', arguments: 'text', by: 'text' } },
-  'tool/result': { isSurface: true, fields: { ...place, message: 'tool-message' } },
+  'tool/result': { isSurface: true, fields: { ...place, message: 'tool-message' }, searchText: resultText },
   'request/header': { inside: 'turn', fields: { header: 'object', reason: 'text' } },
   'request/context': { inside: 'turn', fields: { provider: 'text', model: 'text' } },
   'session/end-seed': {},
@@ -128,6 +133,7 @@ export const coreEventTypes = {
   'approval/policy': { isSetUp: true, fields: { policy: 'text' } },
   'sandbox/mode': { isSetUp: true, fields: { mode: 'text' } },
   'permission/preset': { isSetUp: true, fields: { preset: 'text' } },
+  'permission/rule-granted': { isIgnorable: true, fields: { rule: 'text' } },
   'permission/rule-revoked': { fields: { rule: 'text' } },
   'command/run': { opens: command, fields: { commandId: 'text', name: 'text' } },
   'command/done': { closes: command, fields: { commandId: 'text', kind: 'text' } },

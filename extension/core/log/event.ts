@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../base/json.ts'
 import type { Json } from '../../base/json.ts'
 import type { AssistantMessage, TextBlock, ToolMessage, UserMessage } from './message.ts'
 import type { PolicyGrounds } from '../tools/definition.ts'
@@ -28,6 +27,8 @@ export interface EventMap {
     readonly callId: string
     readonly name: string
     readonly arguments: string
+    /** Ours: the id of the other extension whose tool it is, which its card says also when that is gone. */
+    readonly from?: string
   }
   'tool/result': {
     readonly turn: number
@@ -74,6 +75,8 @@ export interface EventMap {
   'approval/policy': { readonly policy: 'ask' | 'never'; readonly source?: 'delegation' }
   'sandbox/mode': { readonly mode: SandboxMode; readonly source?: 'delegation' }
   'permission/preset': { readonly preset: string }
+  /** Ours: the person allowed it to all agents of this session, asked for one of them; `rule` is the choice as JSON text. `ignorable`. */
+  'permission/rule-granted': { readonly rule: string }
   /** Ours: a standing answer of this session was taken back; `rule` is its JSON text. Never skipped: that would allow again. */
   'permission/rule-revoked': { readonly rule: string }
   'command/run': { readonly commandId: string; readonly name: string; readonly args?: string; readonly source: string }
@@ -160,9 +163,6 @@ export type SessionEvent<T extends EventType = EventType> = {
 export type EventDraft<T extends EventType = EventType> = {
   [Type in T]: Omit<SessionEvent<Type>, 'seq' | 'time'>
 }[T]
-
-/** An event type this build does not know, kept as it was read. */
-export type StoredEvent = JsonObject
 
 /** First line of a log; not an event. `version` 0 is the only one. */
 export interface SessionHeader {

@@ -17,15 +17,26 @@ export interface Violation {
   readonly problem: string
 }
 
-/** What is open at the end of the log; crash repair closes it. */
+/** What is open at the end of the log; crash repair closes it, unless it waits for the person. */
 export interface OpenTurn {
   readonly turn: number
   readonly step: OpenStep | null
 }
 export interface OpenStep {
   readonly step: number
-  /** Calls of the step that have no result, in model order; `isStarted` says whether a `tool/call` was logged, `isWaiting` that nobody had allowed it yet. */
-  readonly unanswered: readonly { readonly callId: string; readonly name: string; readonly arguments: string; readonly isStarted: boolean; readonly isWaiting?: true }[]
+  /** Calls of the step that have no result, in model order. */
+  readonly unanswered: readonly OpenCall[]
+}
+export interface OpenCall {
+  readonly callId: string
+  readonly name: string
+  readonly arguments: string
+  /** A `tool/call` was logged. */
+  readonly isStarted: boolean
+  /** The approval that it waits for: nobody has allowed it yet, so nothing of it was done. */
+  readonly approvalId?: string
+  /** Its body has asked the person something. */
+  readonly hasAsked?: true
 }
 
 /**
@@ -55,8 +66,13 @@ export class Invariants {
   get openTurn(): OpenTurn | null {
     if (!this.#isTurnOpen) return null
     if (!this.#isStepOpen) return { turn: this.#lastTurn, step: null }
-    const waiting = new Set(this.#waiting.values())
-    const unanswered = [...this.#calls.values()].filter(({ isAnswered }) => !isAnswered).map(({ isAnswered: _, ...call }) => ({ ...call, ...(waiting.has(call.callId) && { isWaiting: true as const }) }))
+    const approvals = new Map([...this.#waiting].map(([id, callId]) => [callId, id]))
+    const unanswered = [...this.#calls.values()]
+      .filter(({ isAnswered }) => !isAnswered)
+      .map(({ isAnswered: _, hasAsked, ...call }): OpenCall => {
+        const approvalId = approvals.get(call.callId)
+        return { ...call, ...(approvalId !== undefined && { approvalId }), ...(hasAsked && { hasAsked: true }) }
+      })
     return { turn: this.#lastTurn, step: { step: this.#lastStep, unanswered } }
   }
 
@@ -95,7 +111,7 @@ export class Invariants {
         break
       case 'tool/call': {
         const { callId, name, arguments: args } = event.data
-        this.#calls.set(callId, { callId, name, arguments: args, isStarted: true, isAnswered: false })
+        this.#calls.set(callId, { callId, name, arguments: args, isStarted: true, isAnswered: false, hasAsked: false })
         break
       }
       case 'tool/result':
@@ -114,6 +130,7 @@ export class Invariants {
         break
     }
     const rules = this.#types.get(event.type)
+    if (rules?.asksForCall === true) this.#ask(event)
     if (rules?.opens !== undefined) this.#openPairs.set(pairKey(rules.opens, event), rules.opens)
     if (rules?.closes !== undefined) this.#openPairs.delete(pairKey(rules.closes, event))
   }
@@ -187,8 +204,14 @@ export class Invariants {
   #expectCalls(message: AssistantMessage): void {
     for (const block of message.content) {
       if (block.type !== 'tool-call' || this.#calls.has(block.id)) continue
-      this.#calls.set(block.id, { callId: block.id, name: block.name, arguments: block.arguments, isStarted: false, isAnswered: false })
+      this.#calls.set(block.id, { callId: block.id, name: block.name, arguments: block.arguments, isStarted: false, isAnswered: false, hasAsked: false })
     }
+  }
+
+  #ask(event: SessionEvent): void {
+    const { callId } = event.data as { readonly callId?: string }
+    const call = callId === undefined ? undefined : this.#calls.get(callId)
+    if (call !== undefined) call.hasAsked = true
   }
 
   #answer(callId: string): void {
@@ -203,6 +226,7 @@ interface Call {
   readonly arguments: string
   readonly isStarted: boolean
   isAnswered: boolean
+  hasAsked: boolean
 }
 
 function pairKey(pair: EventPair, event: SessionEvent): string {

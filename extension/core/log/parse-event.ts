@@ -9,7 +9,7 @@ export type ParsedEvent =
   | { readonly kind: 'corrupt'; readonly problem: string }
 
 /** Understand one unpacked line as the event number `seq`. The line is taken over, not copied. Source: runtime specification 11.1. */
-export function parseEvent(line: JsonObject, seq: number, types: EventTypes): ParsedEvent {
+export function parseEvent(line: JsonObject, seq: number, types: Pick<EventTypes, 'get'>): ParsedEvent {
   const problem = envelopeProblem(line, seq)
   if (problem !== null) return { kind: 'corrupt', problem }
   const type = line['type'] as string

@@ -13,6 +13,7 @@ export class AgentLog {
   readonly session: Session
   readonly #onFailure: (error: unknown) => void
   #waiting: (() => void)[] = []
+  #isSuspended = false
 
   /** `onFailure` hears of a change that could not be written after all. */
   constructor(session: Session, onFailure: (error: unknown) => void) {
@@ -20,8 +21,18 @@ export class AgentLog {
     this.#onFailure = onFailure
   }
 
-  /** Errors: as `Session.append`. */
+  get isSuspended(): boolean {
+    return this.#isSuspended
+  }
+
+  /** The turn stands open from here until its session is opened again: nothing more of it is written. */
+  suspend(): void {
+    this.#isSuspended = true
+  }
+
+  /** Errors: as `Session.append`; `Error` while suspended. */
   append<T extends EventType>(draft: EventDraft<T>): SessionEvent<T> {
+    if (this.#isSuspended) throw new Error('The turn waits for the person until its session is opened again.')
     this.#catchUp()
     return this.session.append(draft)
   }

@@ -1,6 +1,8 @@
 import { deepFreeze, snapshotJson } from '../../base/json.ts'
 import type { Carrier } from '../../capabilities/machine.ts'
+import { waitingStep } from '../log/crash-repair.ts'
 import type { CancelCause, InboxTarget, SessionEvent, TurnEndReason } from '../log/event.ts'
+import type { OpenStep } from '../log/invariants.ts'
 import type { UserMessage } from '../log/message.ts'
 import { noticeMessage, summaryProblem } from '../log/notice.ts'
 import type { ScopeKey } from '../kernel/plugin.ts'
@@ -60,7 +62,12 @@ export class LiveAgent implements Agent {
   #isWakeWanted = false
   /** The next turn goes on with the talk as it stands. */
   #isContinuation = false
+  /** The step that waited for the person when the session was opened, until the turn is gone on with. */
+  #unfinished: OpenStep | null
+  readonly #untimed: UntimedWork
   #disposal: Promise<void> | null = null
+  /** Its session is closed. */
+  #isGone = false
 
   constructor({ session, scope, loop, options, work, owner, tearDown }: LiveAgentParts) {
     this.id = session.id
@@ -71,6 +78,7 @@ export class LiveAgent implements Agent {
     this.#loop = loop
     this.#work = work
     this.#tearDown = tearDown
+    this.#untimed = new UntimedWork(() => loop.clock.monotonicMs())
     this.#log = new AgentLog(session, (error) => this.#report('An inbox change could not be logged.', error))
     const events = session.milestones()
     const { lists, lost } = inboxFrom(events)
@@ -84,6 +92,7 @@ export class LiveAgent implements Agent {
     })
     if (lost.length > 0 && session.access === 'write') this.#inbox.putBack({ nextStep: [], nextTurn: lost })
     this.#lastTurn = lastTurnOf(events)
+    this.#unfinished = session.access === 'write' ? waitingStep(session.openTurn()) : null
     this.#shared = {
       history: new RequestHistory(this.#log, { hasHeader: events.some(({ type }) => type === 'request/header') }),
       facts: new ModelFacts(),
@@ -104,7 +113,8 @@ export class LiveAgent implements Agent {
   }
 
   send(message: UserMessage, target: InboxTarget, wakeup: boolean): void {
-    this.#assertLive()
+    // What only waits for the next turn is still taken while the agent goes: it is there again when the session is resumed.
+    if (wakeup || this.#isGone) this.#assertLive()
     const kept = snapshotOf(message, 'message')
     const problem = summaryProblem(kept)
     if (problem !== null) throw brokenRule('envelope', 'user/message', problem)
@@ -143,6 +153,16 @@ export class LiveAgent implements Agent {
     this.#wake()
   }
 
+  /** Go on with the turn that waited for the person when the session was opened; nothing where none did. Once the agent is known. */
+  resumeTurn(): void {
+    if (this.#unfinished !== null) this.#wake()
+  }
+
+  /** Leave a turn that waits for the person open in the log: nothing more of it is written here. Nothing for any other. */
+  suspend(): void {
+    if (waitingStep(this.session.openTurn()) !== null) this.#log.suspend()
+  }
+
   readonly queue: Agent['queue'] = {
     edit: (messageId, content) => !this.isDisposed && this.#inbox.edit(messageId, snapshotOf(content, 'content')),
     remove: (messageId) => !this.isDisposed && this.#inbox.remove(messageId),
@@ -151,6 +171,10 @@ export class LiveAgent implements Agent {
       this.#wake()
       return true
     },
+  }
+
+  untimed<T>(work: () => Promise<T>): Promise<T> {
+    return this.#untimed.run(work)
   }
 
   async whenIdle(): Promise<void> {
@@ -180,9 +204,11 @@ export class LiveAgent implements Agent {
   async #end(): Promise<void> {
     this.#maintenance?.controller.abort(new DOMException('The agent is closed.', 'AbortError'))
     // What waits is kept: it is there again when the session is resumed.
+    this.suspend()
     this.cancel({ kind: 'disposed' }, { keepInbox: true })
     await this.whenIdle()
     await this.#tearDown(this)
+    this.#isGone = true
   }
 
   #wake(): void {
@@ -203,7 +229,9 @@ export class LiveAgent implements Agent {
   async #runTurns(): Promise<void> {
     try {
       do {
-        const reason = this.#cancellation.signal.aborted || !this.#hasWork ? null : await this.#turn()
+        // A turn that stands open is ended by its own stop.
+        const isStopped = this.#cancellation.signal.aborted && this.#unfinished === null
+        const reason = isStopped || !this.#hasWork ? null : await this.#turn()
         const stops = reason === null || this.#cancellation.signal.aborted || reason.kind === 'error' || reason.kind === 'paused'
         if (stops && !this.#isWakeWanted) return
         this.#isWakeWanted = false
@@ -211,6 +239,8 @@ export class LiveAgent implements Agent {
         this.#isEnding = false
       } while (this.#hasWork)
     } catch (error) {
+      // Its turn waits for the person in the log, where it was left.
+      if (this.#log.isSuspended) return
       this.#report('A turn could not be logged.', error)
       this.#emitError(error)
     } finally {
@@ -221,14 +251,16 @@ export class LiveAgent implements Agent {
   }
 
   get #hasWork(): boolean {
-    return !this.isDisposed && (this.#isContinuation || !this.#inbox.isEmpty)
+    return !this.isDisposed && !this.#log.isSuspended && (this.#unfinished !== null || this.#isContinuation || !this.#inbox.isEmpty)
   }
 
   async #turn(): Promise<TurnEndReason> {
-    const turn = this.#lastTurn + 1
+    const unfinished = this.#unfinished
+    const turn = unfinished === null ? this.#lastTurn + 1 : this.#lastTurn
     const cancellation = this.#cancellation
-    const isContinuation = this.#isContinuation
-    this.#isContinuation = false
+    const isContinuation = unfinished === null && this.#isContinuation
+    this.#isContinuation &&= unfinished !== null
+    this.#unfinished = null
     const reason = await runTurn({
       ...this.#shared,
       loop: this.#loop,
@@ -238,6 +270,7 @@ export class LiveAgent implements Agent {
       options: () => this.options,
       turn,
       signal: cancellation.signal,
+      untimedMs: () => this.#untimed.ms,
       cancellation: () => cancellation,
       onStarted: () => {
         this.#lastTurn = turn
@@ -246,6 +279,7 @@ export class LiveAgent implements Agent {
         this.#isEnding = true
       },
       isContinuation,
+      unfinished,
     })
     try {
       await this.session.flush()
@@ -269,6 +303,33 @@ export class LiveAgent implements Agent {
 
   #assertLive(): void {
     if (this.isDisposed) throw new AgentError('DISPOSED', 'This agent is closed. Open its session again to go on.')
+  }
+}
+
+/** Time spent on waits that are not the agent's own, each moment counted once however many wait. */
+class UntimedWork {
+  readonly #nowMs: () => number
+  #running = 0
+  #sinceMs = 0
+  #sumMs = 0
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  get ms(): number {
+    return this.#sumMs + (this.#running === 0 ? 0 : this.#nowMs() - this.#sinceMs)
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running === 0) this.#sinceMs = this.#nowMs()
+    this.#running += 1
+    try {
+      return await work()
+    } finally {
+      this.#running -= 1
+      if (this.#running === 0) this.#sumMs += this.#nowMs() - this.#sinceMs
+    }
   }
 }
 

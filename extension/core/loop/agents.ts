@@ -15,7 +15,7 @@ import { settings } from '../settings/specs.ts'
 import { LiveAgent } from './agent.ts'
 import { selected } from './attempt.ts'
 import { failureFrom } from './failure.ts'
-import type { AgentOptions, Agents, AgentSetUp } from './points.ts'
+import type { AgentOptions, Agents, AgentSetUp, ResumedAs } from './points.ts'
 import type { LoopServices, RequestDefaults } from './turn-context.ts'
 
 export interface AgentsOptions {
@@ -80,12 +80,13 @@ class LiveAgents implements Agents {
     }
   }
 
-  async create({ cwd, owner, preset = owner === undefined ? this.#ctx.presets.defaultId() : this.presetOf(owner.id), agent: options = {}, setUp, isCleared }: Parameters<Agents['create']>[0]): Promise<Agent> {
+  async create({ cwd, owner, preset: asked = owner === undefined ? this.#ctx.presets.defaultId() : this.presetOf(owner.id), agent: options = {}, child, setUp, isCleared }: Parameters<Agents['create']>[0]): Promise<Agent> {
     checkOptions(options)
     await this.#ctx.presets.discover()
+    const preset = this.#ctx.presets.get(asked)?.id ?? asked
     // A preset that does not exist is found out before a session is made.
     this.#layerOf(preset, owner)
-    const session = await this.#ctx.sessions.create({ cwd, agentPreset: preset })
+    const session = owner !== undefined && child !== undefined ? await this.#childSession({ cwd, preset, owner, child }) : await this.#ctx.sessions.create({ cwd, agentPreset: preset })
     try {
       return await this.#publish({ session, preset, options, source: isCleared === true ? 'clear' : 'startup', owner, setUp })
     } catch (error) {
@@ -95,13 +96,27 @@ class LiveAgents implements Agents {
     }
   }
 
-  async resume(sessionId: string, setUp?: AgentSetUp): Promise<Agent> {
+  async #childSession({ cwd, preset, owner, child }: { readonly cwd: string; readonly preset: string; readonly owner: Agent; readonly child: NonNullable<Parameters<Agents['create']>[0]['child']> }): Promise<Session> {
+    const { sessions } = this.#ctx
+    const { id, delegationDepth, boundary, opening } = child
+    if (boundary !== undefined) return sessions.fork(owner.id, { boundary, child: { delegationDepth, agentPreset: preset }, ending: [opening], ...(id !== undefined && { childId: id }) })
+    const session = await sessions.create({ cwd, agentPreset: preset, origin: 'subagent', parentSession: owner.id, delegationDepth, ...(id !== undefined && { id }) })
+    try {
+      session.append(opening)
+    } catch (error) {
+      await this.#contained(session.id, session.close())
+      throw error
+    }
+    return session
+  }
+
+  async resume(sessionId: string, setUp?: AgentSetUp, as?: ResumedAs): Promise<Agent> {
     const live = this.live(sessionId)
     // One that could only read is made anew: the writer may be gone by now.
     if (live && !live.isDisposed && live.session.access === 'write') return live
     const under = this.#resuming.get(sessionId)
     if (under) return under
-    const work = this.#resume(sessionId, setUp)
+    const work = this.#resume(sessionId, setUp, as)
       .catch((error: unknown) => {
         this.#kernel.dispatch.emit('agent-loop/config-start-failed', everyLayer, [{ sessionId, error }])
         throw error
@@ -111,14 +126,18 @@ class LiveAgents implements Agents {
     return work
   }
 
-  async #resume(sessionId: string, setUp: AgentSetUp | undefined): Promise<Agent> {
+  async #resume(sessionId: string, setUp: AgentSetUp | undefined, as: ResumedAs | undefined): Promise<Agent> {
     await this.#ctx.presets.discover()
     // It gives its log back first.
     await (this.#live.get(sessionId)?.agent ?? this.#leaving.get(sessionId))?.dispose()
     const session = await this.#ctx.sessions.open(sessionId)
     const events = session.milestones()
     const preset = this.#usablePreset(effectivePreset(session, events) ?? this.#ctx.presets.defaultId())
-    return this.#publish({ session, preset, options: optionsFrom(events), source: 'resume', setUp })
+    return this.#publish({ session, preset, options: as === undefined ? optionsFrom(events) : childOptionsFrom(events, session.header.seedLength ?? 0, as.agent), source: 'resume', owner: as?.owner, setUp })
+  }
+
+  suspend(): void {
+    for (const { agent } of this.#live.values()) agent.suspend()
   }
 
   live(sessionId: string): Agent | undefined {
@@ -154,13 +173,18 @@ class LiveAgents implements Agents {
     return this.#known(sessionId).preset
   }
 
-  selectPreset(sessionId: string, preset: string): void {
+  presetLock(sessionId: string): string | null {
+    const { session } = this.#known(sessionId).agent
+    return session.milestones().some(({ type }) => type === 'turn/start') ? 'The preset of a conversation is fixed once it has begun. Start a new one to use another preset.' : null
+  }
+
+  selectPreset(sessionId: string, asked: string): void {
     const known = this.#known(sessionId)
     const { session, scope } = known.agent
-    if (session.milestones().some(({ type }) => type === 'turn/start')) {
-      throw new PresetError('AGENT_PRESET_LOCKED', 'The preset of a conversation is fixed once it has begun. Start a new one to use another preset.')
-    }
-    const layer = this.#ctx.presets.scopeOf(preset)
+    const lock = this.presetLock(sessionId)
+    if (lock !== null) throw new PresetError('AGENT_PRESET_LOCKED', lock)
+    const layer = this.#ctx.presets.scopeOf(asked)
+    const preset = this.#ctx.presets.get(asked)?.id ?? asked
     if (known.preset === preset) return
     session.append({ type: 'agent-preset/selected', data: { agentPreset: preset } })
     this.#kernel.rebindScope(scope, layer)
@@ -201,6 +225,7 @@ class LiveAgents implements Agents {
       throw error
     }
     dispatch.emit('agent/session-start', scope, [agent, source])
+    agent.resumeTurn()
     return agent
   }
 
@@ -290,6 +315,12 @@ function optionsFrom(events: readonly SessionEvent[]): AgentOptions {
   if (!config) return {}
   const { provider, model, maxTokens, reasoningEffort } = config
   return { provider, model, ...(maxTokens !== undefined && { maxTokens }), ...(reasoningEffort !== undefined && { reasoningEffort }) }
+}
+
+/** What a child chose or was asked with in its own part of the log, over what it was started with. */
+function childOptionsFrom(events: readonly SessionEvent[], from: number, started: AgentOptions): AgentOptions {
+  const { maxTokens: _maxTokens, ...own } = optionsFrom(events.filter(({ seq }) => seq >= from))
+  return { ...started, ...own }
 }
 
 function checkOptions({ maxTokens }: AgentOptions): void {

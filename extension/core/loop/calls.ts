@@ -8,7 +8,10 @@ import type { TurnContext } from './turn-context.ts'
  *
  * Errors: a defect of the machinery, after every call has got a result that says what is known.
  */
-export async function runCalls(context: TurnContext, step: number, calls: readonly ToolCallBlock[]): Promise<{ readonly concludesTurn: boolean }> {
+export async function runCalls(
+  context: TurnContext,
+  { step, calls, startedBefore }: { readonly step: number; readonly calls: readonly ToolCallBlock[]; readonly startedBefore?: ReadonlyMap<string, boolean> },
+): Promise<{ readonly concludesTurn: boolean }> {
   const { loop, agent, log, turn, signal, inbox } = context
   const from = log.session.length
   try {
@@ -18,6 +21,7 @@ export async function runCalls(context: TurnContext, step: number, calls: readon
       turn,
       step,
       calls,
+      ...(startedBefore && { startedBefore }),
       signal,
       maxParallel: loop.maxParallelToolCalls,
       append: (draft) => log.append(draft),
@@ -28,7 +32,7 @@ export async function runCalls(context: TurnContext, step: number, calls: readon
       onProgress: (callId, progress) => loop.dispatch.emit('agent/progress', agent.scope, [{ agent, callId, progress }]),
     })
   } catch (error) {
-    closeOpenCalls(context, step, { calls, from })
+    if (!log.isSuspended) closeOpenCalls(context, step, { calls, from, startedBefore })
     throw error
   }
 }
@@ -37,7 +41,7 @@ export async function runCalls(context: TurnContext, step: number, calls: readon
  * The machinery broke in the middle of a batch. The talk can only go on when each call has a result, so the open ones get
  * one that says what is known: as crash repair would, had the host died here.
  */
-function closeOpenCalls(context: TurnContext, step: number, { calls, from }: { readonly calls: readonly ToolCallBlock[]; readonly from: number }): void {
+function closeOpenCalls(context: TurnContext, step: number, { calls, from, startedBefore }: { readonly calls: readonly ToolCallBlock[]; readonly from: number; readonly startedBefore: ReadonlyMap<string, boolean> | undefined }): void {
   const { log, turn, loop } = context
   const events = log.session.events(from)
   const idsOf = (pick: (event: SessionEvent) => string | undefined) => new Set(events.map(pick))
@@ -45,7 +49,7 @@ function closeOpenCalls(context: TurnContext, step: number, { calls, from }: { r
   const answered = idsOf((event) => (event.type === 'tool/result' ? event.data.message.source.callId : undefined))
   try {
     for (const { id, name, arguments: args } of calls.filter((call) => !answered.has(call.id))) {
-      const isStarted = started.has(id)
+      const isStarted = started.has(id) || startedBefore?.has(id) === true
       if (!isStarted) log.append({ type: 'tool/call', data: { turn, step, callId: id, name, arguments: args } })
       const text = isStarted
         ? 'Error: The application failed while this call ran. It may have had its effect, in whole or in part. Look before you call it again.'

@@ -1,6 +1,8 @@
 import type { Json } from '../../base/json.ts'
 import type { Plugin } from '../kernel/plugin.ts'
 import { effectOf, ownEffects } from '../policy/tool-effects.ts'
+import type { Agent } from '../session/agent.ts'
+import type { Execution, ToolResult } from '../tools/definition.ts'
 
 /**
  * What a tool is about to do is in the log before it does it: no body of a top-level call that may change something runs
@@ -15,11 +17,12 @@ export const durableTools: Plugin = {
   name: 'durable-tools',
   inject: ['tools'],
   apply(ctx) {
-    ctx.on('tools/execute', async (exec, next) => {
-      if (!exec.agent || exec.parent !== undefined) return next()
-      const durable = exec.agent.session.flush()
+    ctx.on('tools/execute', (exec, next) => (exec.agent === undefined || exec.parent !== undefined ? next() : durably(exec, exec.agent, next)))
+
+    async function durably(exec: Execution, agent: Agent, next: () => Promise<ToolResult>): Promise<ToolResult> {
+      const durable = agent.session.flush()
       // A tool of a nearer layer may do anything under a known name.
-      const isOwn = ctx.tools.get(exec.name, exec.agent.scope) === ctx.tools.get(exec.name, null)
+      const isOwn = ctx.tools.get(exec.name, agent.scope) === ctx.tools.get(exec.name, null)
       if (!isOwn || !onlyReads(exec.name, exec.arguments)) {
         await durable
         return next()
@@ -29,7 +32,7 @@ export const durableTools: Plugin = {
       const result = await next()
       await durable
       return result
-    })
+    }
   },
 }
 

@@ -1,5 +1,6 @@
 import type { Emit, Parallel, Serial, Waterfall } from '../kernel/plugin.ts'
 import type { CallConfiguration, Failure, ModelRequest, RetryPolicy, StreamChunk } from '../model/contract.ts'
+import type { EventDraft } from '../log/event.ts'
 import type { UserMessage } from '../log/message.ts'
 import type { Agent } from '../session/agent.ts'
 
@@ -60,6 +61,12 @@ export interface AgentOptions {
   readonly reasoningEffort?: string
 }
 
+/** A stored child that goes on under the agent that started it, with what its own log says it was last asked with, else with `agent`; no cap of tokens is taken over. */
+export interface ResumedAs {
+  readonly owner: Agent
+  readonly agent: AgentOptions
+}
+
 /** Runs before anybody else hears of the agent; a throw takes the whole agent back. */
 export type AgentSetUp = (agent: Agent) => void | Promise<void>
 
@@ -71,12 +78,20 @@ export interface Agents {
     readonly preset?: string
     readonly agent?: AgentOptions
     readonly owner?: Agent
+    /**
+     * Whose session it is and how deep, as its header says; needs an owner. With `boundary` it begins with the talk of the owner's
+     * session up to and with that event, which is the end of a turn. `opening` is the first of its own, on the disk as soon as
+     * anything of the session is.
+     */
+    readonly child?: { readonly id?: string; readonly delegationDepth: number; readonly boundary?: number; readonly opening: EventDraft }
     readonly setUp?: AgentSetUp
     /** The person cleared another session to begin this one. */
     readonly isCleared?: true
   }): Promise<Agent>
   /** The live agent of a session, made when there is none and anew when it could only read. What waited when its host went waits again. Errors: as `Sessions.open`. */
-  resume(sessionId: string, setUp?: AgentSetUp): Promise<Agent>
+  resume(sessionId: string, setUp?: AgentSetUp, as?: ResumedAs): Promise<Agent>
+  /** The application is about to go: turns that wait for the person stand open in their logs from here, to be gone on with by the next. */
+  suspend(): void
   live(sessionId: string): Agent | undefined
   list(): readonly Agent[]
   /** The agent whose turn or maintenance the caller runs in, through all that it awaits. Undefined in work that no agent began. */
@@ -88,6 +103,8 @@ export interface Agents {
   configurationOf(sessionId: string): CallConfiguration
   /** The preset a session runs on. */
   presetOf(sessionId: string): string
+  /** Why the preset of a live session cannot be changed any more, for people; null while it can. */
+  presetLock(sessionId: string): string | null
   /** Errors: `PresetError` `UNKNOWN_PRESET`, `PRESET_BROKEN`; `AGENT_PRESET_LOCKED` once a turn has begun. */
   selectPreset(sessionId: string, preset: string): void
 }

@@ -45,7 +45,7 @@ export async function runStep(context: TurnContext, entry: StepEntry): Promise<S
     const answer = await answerOf(context, entry)
     const calls = callsOf(answer.content)
     if (calls.length === 0) return { hasCalls: false, concludesTurn: false, isCut: answer.isCut }
-    const { concludesTurn } = await runCalls(context, step, calls)
+    const { concludesTurn } = await runCalls(context, { step, calls })
     context.barrier.begin()
     return { hasCalls: true, concludesTurn, isCut: answer.isCut }
   } finally {

@@ -2,6 +2,7 @@ import type { Clock } from '../../capabilities/clock.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Budgets } from '../cost/budgets.ts'
 import type { CancelCause } from '../log/event.ts'
+import type { OpenStep } from '../log/invariants.ts'
 import type { Dispatcher } from '../kernel/plugin.ts'
 import type { ModelRegistry } from '../model/contract.ts'
 import type { RuntimeContextWatch } from '../prompt/runtime-context.ts'
@@ -55,6 +56,8 @@ export interface TurnContext {
   readonly options: () => AgentOptions
   readonly turn: number
   readonly signal: AbortSignal
+  /** Ms that were none of its turns' own, from when the agent was made. */
+  readonly untimedMs: () => number
   /** Why the signal fired, and whether what waits is to be kept. */
   readonly cancellation: () => { readonly cause: CancelCause; readonly keepsInbox: boolean }
   /** The turn stands in the log. */
@@ -63,4 +66,6 @@ export interface TurnContext {
   readonly onEnding: () => void
   /** The first step may do without a message: the talk is gone on with as it stands. */
   readonly isContinuation: boolean
+  /** The step of this very turn that waited for the person when the session was opened; null for a turn that begins. */
+  readonly unfinished: OpenStep | null
 }

@@ -3,22 +3,23 @@ import type { PauseCause, TurnEndReason } from '../log/event.ts'
 import { estimateRequestTokens } from '../model/token-estimate.ts'
 import { failureFrom } from './failure.ts'
 import { selected } from './attempt.ts'
+import { resumeStep } from './resumed-step.ts'
 import { giveBack, runStep } from './step.ts'
 import type { StepEntry, StepOutcome } from './step.ts'
 import type { TurnContext } from './turn-context.ts'
 
 /**
- * One turn: from the claim of what waits to the model's natural stop.
+ * One turn: from the claim of what waits, or the step that waited for the person, to the model's natural stop.
  *
  * Every turn that starts ends in the log, whatever happens in between.
  * Errors: only when `turn/start` or `turn/end` cannot be written.
  * Source: runtime specification 10.2.
  */
 export async function runTurn(context: TurnContext): Promise<TurnEndReason> {
-  const { log, turn } = context
-  log.append({ type: 'turn/start', data: { turn } })
+  const { log, turn, unfinished } = context
+  if (unfinished === null) log.append({ type: 'turn/start', data: { turn } })
   context.onStarted()
-  const place = { step: 0 }
+  const place = { step: unfinished?.step ?? 0 }
   const reason = await reasonOf(context, place)
   context.onEnding()
   log.append({ type: 'turn/end', data: { turn, reason } })
@@ -40,13 +41,21 @@ async function reasonOf(context: TurnContext, place: { step: number }): Promise<
 
 async function runSteps(context: TurnContext, place: { step: number }): Promise<TurnEndReason> {
   const { signal } = context
-  const startedMs = context.loop.clock.monotonicMs()
+  const ownMs = () => context.loop.clock.monotonicMs() - context.untimedMs()
+  const startedMs = ownMs()
   let isCut = false
   /** Whether the model has something new to answer to without any message. */
   let hasNews = context.isContinuation && context.log.session.messages().at(-1)?.role !== 'assistant'
   const ended = (): TurnEndReason => (isCut ? { kind: 'max-tokens' } : { kind: 'completed' })
+  if (context.unfinished !== null) {
+    const outcome = await resumeStep(context, context.unfinished)
+    signal.throwIfAborted()
+    if (outcome === null) return { kind: 'interrupted' }
+    hasNews = true
+    if (!(await goesOn(context, outcome))) return ended()
+  }
   for (;;) {
-    const paused = await pauseAt(context, { step: place.step, startedMs })
+    const paused = await pauseAt(context, { step: place.step, ranMs: ownMs() - startedMs })
     if (paused) return paused
     place.step++
     const entry = await enter(context, place.step)
@@ -61,9 +70,9 @@ async function runSteps(context: TurnContext, place: { step: number }): Promise<
 }
 
 /** At a cap the person decides: nothing more is claimed, and Continue starts the next turn. */
-async function pauseAt(context: TurnContext, { step, startedMs }: { readonly step: number; readonly startedMs: number }): Promise<TurnEndReason | undefined> {
+async function pauseAt(context: TurnContext, { step, ranMs }: { readonly step: number; readonly ranMs: number }): Promise<TurnEndReason | undefined> {
   const { loop, log, turn, signal } = context
-  const cause = stepCap(loop.maxStepsPerTurn(), step) ?? timeCap(loop.maxMinutesPerTurn(), loop.clock.monotonicMs() - startedMs) ?? (await budgetStop(context, step))
+  const cause = stepCap(loop.maxStepsPerTurn(), step) ?? timeCap(loop.maxMinutesPerTurn(), ranMs) ?? (await budgetStop(context, step))
   signal.throwIfAborted()
   if (cause === undefined) return undefined
   log.append({ type: 'turn/paused', ignorable: true, data: { turn, step, ...cause } })

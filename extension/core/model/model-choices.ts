@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/message-of.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Secrets } from '../../capabilities/secrets.ts'
 import { checkedInfo } from './checked-info.ts'
@@ -59,7 +60,7 @@ async function choiceOf(adapter: ModelAdapter, { secrets, clock }: Parts): Promi
     if (models !== null) return { adapter, models, needsKey, problem: null }
     return { adapter, models: [], needsKey, problem: `${adapter.provider.name} did not answer in time. Check that it can be reached.` }
   } catch (error) {
-    return { adapter, models: [], needsKey, problem: error instanceof Error ? error.message : String(error) }
+    return { adapter, models: [], needsKey, problem: messageOf(error) }
   }
 }
 

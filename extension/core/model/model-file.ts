@@ -1,4 +1,5 @@
 import { isErrorOf } from '../../base/harness-error.ts'
+import { messageOf } from '../../base/message-of.ts'
 import { FileError, type FileSystem } from '../../capabilities/file-system.ts'
 import { modelOverridesFrom, type ModelOverrides } from './model-overrides.ts'
 
@@ -19,7 +20,7 @@ export async function readModelFile(files: Pick<FileSystem, 'resolve' | 'readTex
     text = (await files.readText(await files.resolve(path, '/'), { maxBytes: MAX_BYTES })).text
   } catch (error) {
     if (isErrorOf(FileError, error, 'FS_NOT_FOUND')) return noModelFile
-    return { overrides: {}, problems: [`${path} was not read: ${error instanceof Error ? error.message : String(error)}`] }
+    return { overrides: {}, problems: [`${path} was not read: ${messageOf(error)}`] }
   }
   try {
     const value: unknown = JSON.parse(text)

@@ -23,7 +23,7 @@ export function modelsPlugin({ dispatch }: { readonly dispatch: Dispatcher }): P
 }
 
 /** The routes there are. */
-export function createModelRegistry(dispatch: Dispatcher): ModelRegistry {
+function createModelRegistry(dispatch: Dispatcher): ModelRegistry {
   const adapters = new Map<string, ModelAdapter>()
   const updated = () => dispatch.emit('llm/adapters-updated', everyLayer, [])
 

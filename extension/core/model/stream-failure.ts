@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/message-of.ts'
 import type { Failure, FinishReason } from './contract.ts'
 import { ModelError } from './contract.ts'
 
@@ -32,7 +33,7 @@ export const answerTooLong: Failure = {
 
 function textOf(error: unknown): string {
   try {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   } catch {
     // A thrown value whose text cannot be had; what it is stays unknown.
     return 'unknown reason'

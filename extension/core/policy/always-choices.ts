@@ -71,6 +71,11 @@ export function alwaysForRead(tools: readonly string[], parent: string): Always 
 /** For a tool nobody knows the effect of. */
 export const alwaysForTool = (tool: string, folder: string | null): Always => scoped(`\`${tool}\``, [{ tool, decision: 'allow' }], folder)
 
+/** For one thing that a tool acts on, by its name, until the session ends. */
+export const alwaysForSubject = (tool: string, { word, words }: { readonly word: string; readonly words: string }): Always => [
+  offer(`Allow ${words} until the session ends`, 'session', [{ tool, match: formatMatch({ words: [word], isPrefix: false }), decision: 'allow' }]),
+]
+
 function scoped(text: string, rules: readonly PermissionRuleSetting[], folder: string | null): Always {
   return [
     offer(`Allow ${text} until the session ends`, 'session', rules),

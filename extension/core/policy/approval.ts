@@ -30,8 +30,10 @@ export type ApprovalAnswer =
 
 /** Asks the person, inside an open turn, with an audit pair in the log. No answer means no. */
 export interface Approvals {
-  /** Errors: `Error` outside an open turn, or when the audit cannot be appended; nothing was asked then. */
+  /** What was asked before the window closed and stands open in the log goes on under its id. Errors: `Error` outside an open turn, or when the audit cannot be appended; nothing was asked then. */
   request(request: Omit<ApprovalRequest, 'id'>): Promise<ApprovalAnswer>
+  /** End in the log what was asked about a call before its window closed, when it is not asked about again. */
+  withdraw(agent: Agent, callId: string): void
   /** Everything that waits for the person, of all agents, oldest first. */
   pending(): readonly ApprovalRequest[]
   /** First valid answer wins. False when it no longer waits. */

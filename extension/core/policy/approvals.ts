@@ -3,6 +3,8 @@ import type { JsonObject } from '../../base/json.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Machine } from '../../capabilities/machine.ts'
 import type { Dispatcher } from '../kernel/plugin.ts'
+import type { Agent } from '../session/agent.ts'
+import type { ApprovalDetails } from '../tools/definition.ts'
 import type { ApprovalAnswer, ApprovalRequest, Approvals } from './approval.ts'
 import type { PermissionBook } from './permissions-service.ts'
 import { ruleChoiceFrom, type RuleChoice } from './rules.ts'
@@ -22,31 +24,41 @@ interface Waiting {
 /** Source: runtime specification 18.2. */
 export function createApprovals({ dispatch, machine, logger, book }: Parts): Approvals {
   const waiting = new Map<string, Waiting>()
+  /** Ids that are asked for now. */
+  const taken = new Set<string>()
   let surfaces = 0
   const changes = new Emitter<void>((error) => logger.error('A listener for approvals failed.', { error: String(error) }))
 
   async function request(asked: Omit<ApprovalRequest, 'id'>): Promise<ApprovalAnswer> {
-    const { agent, toolName, callId, reason, details } = asked
+    const { agent, toolName, callId, reason } = asked
+    const details = agent.owner === undefined ? asked.details : withTreeOffers(asked.details)
     const { session } = agent
     if (!book.isTurnOpen(session)) throw new Error(`${toolName} asked for approval outside of a turn. Ask while the agent works.`)
-    const whole: ApprovalRequest = { ...asked, id: machine.randomId() }
-    session.append({
-      type: 'approval/asked',
-      data: { id: whole.id, toolName, ...(callId !== undefined && { callId }), ...(reason !== undefined && { reason }) },
-    })
-    const isSilent = book.policyIn(session) === 'never' && details?.mustAsk !== true
+    const openId = callId === undefined ? undefined : openApproval(agent, callId)
+    const loggedId = openId ?? machine.randomId()
+    // A copy of a session was asked under the same id; whoever answers must mean one of them.
+    const whole: ApprovalRequest = { ...asked, ...(details && { details }), id: taken.has(loggedId) ? machine.randomId() : loggedId }
+    if (openId === undefined)
+      session.append({
+        type: 'approval/asked',
+        data: { id: loggedId, toolName, ...(callId !== undefined && { callId }), ...(reason !== undefined && { reason }) },
+      })
+    // What the person was asked already stays with them, also when they said since that nobody is to be asked.
+    const isSilent = openId === undefined && book.policyIn(session) === 'never' && details?.mustAsk !== true
     const answer = isSilent ? silentNo : await decided(whole)
+    // The stop that comes with a closing window is no answer: the question stands open in the log.
+    if (agent.isDisposed && answer.outcome === 'cancelled') return answer
     const choice = answer.outcome === 'allowed-once' && answer.rule !== undefined ? ruleChoiceFrom(answer.rule) : null
     session.append({
       type: 'approval/decided',
       data: {
-        id: whole.id,
+        id: loggedId,
         outcome: answer.outcome,
         ...(choice !== null && { rule: JSON.stringify(choice) }),
         ...(answer.outcome === 'rejected' && answer.note !== undefined && { note: answer.note }),
       },
     })
-    if (choice !== null) await keep(choice)
+    if (choice !== null) await keep(choice, agent)
     return answer
   }
 
@@ -54,18 +66,22 @@ export function createApprovals({ dispatch, machine, logger, book }: Parts): App
   async function decided(whole: ApprovalRequest): Promise<ApprovalAnswer> {
     if (whole.signal.aborted) return { outcome: 'cancelled' }
     let stop = (): void => undefined
+    taken.add(whole.id)
     const cancelled = new Promise<ApprovalAnswer>((resolve) => {
       stop = () => resolve({ outcome: 'cancelled' })
       whole.signal.addEventListener('abort', stop, { once: true })
     })
     try {
       const answer = dispatch.waterfall('approval/request', whole.agent.scope, [whole], () => person(whole))
-      return checked(await Promise.race([answer, cancelled]), whole)
+      const given = await Promise.race([answer, cancelled])
+      // Also where both came in one moment: what was stopped is allowed no more.
+      return whole.signal.aborted ? { outcome: 'cancelled' } : checked(given, whole)
     } catch (error) {
       logger.error('An answerer of approvals failed; the call is not allowed.', { tool: whole.toolName, error: String(error) })
       return { outcome: 'unavailable' }
     } finally {
       whole.signal.removeEventListener('abort', stop)
+      taken.delete(whole.id)
       if (waiting.delete(whole.id)) changes.emit()
     }
   }
@@ -85,9 +101,9 @@ export function createApprovals({ dispatch, machine, logger, book }: Parts): App
   }
 
   /** The grant of this call stands also when its rule cannot be kept. */
-  async function keep(choice: RuleChoice): Promise<void> {
+  async function keep(choice: RuleChoice, agent: Agent): Promise<void> {
     try {
-      await book.keep(choice)
+      await book.keep(choice, agent)
     } catch (error) {
       logger.warn('The rule could not be saved; this call alone is allowed.', { error: String(error) })
     }
@@ -95,6 +111,10 @@ export function createApprovals({ dispatch, machine, logger, book }: Parts): App
 
   return {
     request,
+    withdraw(agent, callId) {
+      const id = agent.isDisposed ? undefined : openApproval(agent, callId)
+      if (id !== undefined) agent.session.append({ type: 'approval/decided', data: { id, outcome: 'cancelled' } })
+    },
     pending: () => [...waiting.values()].map((entry) => entry.request),
     answer(id, answer) {
       const entry = waiting.get(id)
@@ -115,6 +135,16 @@ export function createApprovals({ dispatch, machine, logger, book }: Parts): App
     },
     onDidChange: (listener) => changes.listen(listener),
   }
+}
+
+/** What was asked about a call and is not decided. */
+export const openApproval = ({ session }: Agent, callId: string): string | undefined => session.openTurn()?.step?.unanswered.find((call) => call.callId === callId)?.approvalId
+
+/** What may be allowed to one agent until it ends may be allowed to all agents of the person's session too. */
+function withTreeOffers(details: ApprovalDetails | undefined): ApprovalDetails | undefined {
+  if (details?.always === undefined) return details
+  const always = details.always.flatMap((offer) => (offer.rule['scope'] === 'session' ? [offer, { label: `${offer.label}, for all agents of this session`, rule: { ...offer.rule, scope: 'tree' } }] : [offer]))
+  return { ...details, always }
 }
 
 const silentNo: ApprovalAnswer = { outcome: 'rejected', note: 'The permissions of this session say that nobody is to be asked.' }

@@ -5,6 +5,7 @@ import type { Machine } from '../../capabilities/machine.ts'
 import { sandboxUnavailable, type Sandbox, type SandboxLimits, type SandboxRunner, type SandboxVerdict } from '../../capabilities/sandbox.ts'
 import type { Workspace } from '../../capabilities/workspace.ts'
 import type { SandboxMode } from '../log/event.ts'
+import type { Session } from '../session/session.ts'
 import type { Settings } from '../settings/settings.ts'
 import { settings as specs } from '../settings/specs.ts'
 import type { Confinement } from '../tools/confinement.ts'
@@ -22,6 +23,8 @@ interface Parts {
   readonly logger: Logger
   /** Absent where nothing can be confined. */
   readonly sandbox?: Sandbox
+  /** The folder that a session may not leave by writing. Absent: there are none. */
+  readonly wallOf?: (session: Session | undefined) => string | null
 }
 
 /** What the judge asks beyond the public service. */
@@ -38,7 +41,7 @@ const WORKSPACE_LEVELS = 3
 
 const noSandbox: SandboxVerdict = { runner: null, problem: 'There is no sandbox in this host.' }
 
-export function createConfinement({ book, settings, workspace, files, machine, logger, sandbox }: Parts): ConfinementBook {
+export function createConfinement({ book, settings, workspace, files, machine, logger, sandbox, wallOf = () => null }: Parts): ConfinementBook {
   const style = styleOf(machine)
   const grants = new WeakMap<ExecutionToken, SandboxMode>()
   const offering = new WeakSet<ToolDefinition>()
@@ -61,7 +64,7 @@ export function createConfinement({ book, settings, workspace, files, machine, l
 
   const modeOf = ({ agent, token }: Pick<Execution, 'agent' | 'token'>): SandboxMode => {
     const session = agent?.session
-    return grants.get(token) ?? (book.capIn(session) === null ? book.modeIn(session) : 'read-only')
+    return grants.get(token) ?? (book.capIn(session, { ...(agent && { agent }), token }) === null ? book.modeIn(session) : 'read-only')
   }
 
   /** The runner for what runs in a mode; null where it runs as it is. */
@@ -73,22 +76,24 @@ export function createConfinement({ book, settings, workspace, files, machine, l
   }
 
   function wayOn({ agent }: Pick<Execution, 'agent'>, mode: SandboxMode): SandboxMode | null {
-    const isPossible = isOffered && agent !== undefined && book.capIn(agent.session) === null && book.policyIn(agent.session) === 'ask'
+    const isPossible = isOffered && agent !== undefined && wallOf(agent.session) === null && book.capIn(agent.session) === null && book.policyIn(agent.session) === 'ask'
     return isPossible ? widerThan(mode) : null
   }
 
   async function limitsFor({ agent }: Pick<Execution, 'agent'>, mode: SandboxMode): Promise<SandboxLimits> {
+    const wall = wallOf(agent?.session)
     const cwd = agent?.session.header.cwd
     const paths = workspace.folders().map(({ path }) => path)
-    const own = cwd !== undefined && !paths.some((path) => isWithin(cwd, path, style)) ? [cwd, ...paths] : paths
+    const own = wall !== null ? [wall, ...paths] : cwd !== undefined && !paths.some((path) => isWithin(cwd, path, style)) ? [cwd, ...paths] : paths
     const folders = await Promise.all(own.filter((path) => !isUri(path)).map(realPath))
-    const temporary = [machine.tempFolder, ...(style.isWindows ? [] : [await realPath('/tmp')])]
+    // Where the workspace itself lies in a folder for temporary files, a wall around another folder closes that too.
+    const temporary = [machine.tempFolder, ...(style.isWindows ? [] : [await realPath('/tmp')])].filter((path) => wall === null || !folders.some((folder) => isWithin(folder, path, style)))
     const chosen = await Promise.all(settings.get(specs.sandboxWritableFolders).map((path) => realPath(path.startsWith('~/') ? `${machine.homeFolder}${path.slice(1)}` : path)))
     const patterns = settings.get(specs.permissionsSensitivePaths)
     if (secrets?.patterns !== patterns) secrets = { patterns, match: pathMatcher(patterns, style) }
     const { match } = secrets
     return {
-      writable: mode === 'read-only' ? [] : [...new Set([...folders, ...temporary, ...chosen])],
+      writable: mode === 'read-only' ? [] : [...new Set([...(wall === null ? folders : folders.slice(0, 1)), ...temporary, ...chosen])],
       searched: [...folders.map((folder) => ({ folder, levels: WORKSPACE_LEVELS })), { folder: machine.homeFolder, levels: 1 }],
       secretNames: patterns.flatMap((pattern) => /^\*\*\/([^*?[\]{}!]+\/[^*?[\]{}!]+)$/.exec(pattern)?.[1] ?? []),
       isSecret: (path) => match(path) !== null,

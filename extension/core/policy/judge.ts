@@ -7,12 +7,13 @@ import type { Workspace } from '../../capabilities/workspace.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { ScopeKey } from '../kernel/plugin.ts'
 import type { SandboxMode } from '../log/event.ts'
+import type { Session } from '../session/session.ts'
 import type { Settings } from '../settings/settings.ts'
 import { settings as specs } from '../settings/specs.ts'
 import { denialLines } from '../tools/confinement.ts'
 import type { ApprovalDetails, DenialCode, Execution, PolicyGrounds, PreExecuteDecision, ToolDefinition } from '../tools/definition.ts'
-import { alwaysForCommands, alwaysForEdit, alwaysForHosts, alwaysForLine, alwaysForPages, alwaysForRead, alwaysForText, alwaysForTool } from './always-choices.ts'
-import { absolutePath, isWithin, pathMatcher, relativeTo, styleOf, type PathStyle } from './paths.ts'
+import { alwaysForCommands, alwaysForEdit, alwaysForHosts, alwaysForLine, alwaysForPages, alwaysForRead, alwaysForSubject, alwaysForText, alwaysForTool } from './always-choices.ts'
+import { absolutePath, changingPathMatcher, isWithin, relativeTo, styleOf, type PathStyle } from './paths.ts'
 import type { ConfinementBook } from './confinements.ts'
 import { escalationOf, justificationWords, reachWords, type Escalation } from './escalation.ts'
 import type { PermissionBook } from './permissions-service.ts'
@@ -27,10 +28,11 @@ import { fitsRulePath, isAbsolutePattern } from './rule-paths.ts'
 import { beyondRule } from './rule-reach.ts'
 import { hostsIn, hostsOf, isPlainFetch, matchesHost } from './shell/hosts.ts'
 import { redactSecrets } from './redact-secrets.ts'
-import type { EditEffect, NetworkEffect, ToolEffect } from './tool-effects.ts'
+import type { EditEffect, NetworkEffect, ScriptEffect, ToolEffect, UnknownEffect } from './tool-effects.ts'
+import { wallWords } from './wall.ts'
 
 interface Parts {
-  readonly book: Pick<PermissionBook, 'modeIn' | 'capIn' | 'rulesIn' | 'effectOf'>
+  readonly book: Pick<PermissionBook, 'modeIn' | 'isFreeWithin' | 'capIn' | 'rulesIn' | 'effectOf'>
   readonly confinement: Pick<ConfinementBook, 'isOfferedBy' | 'grant' | 'wayOn' | 'willConfine'>
   /** The tool that a layer sees under a name, as an identity. */
   readonly toolAt: (name: string, scope: ScopeKey | null) => ToolDefinition | undefined
@@ -42,6 +44,8 @@ interface Parts {
   readonly logger: Logger
   /** Folders of Bosun's own that hold what tools were told to read, such as spilled output. */
   readonly readableFolders: (sessionId: string) => readonly string[]
+  /** The folder that a session may not leave by writing. Absent: there are none. */
+  readonly wallOf?: (session: Session | undefined) => string | null
 }
 
 export interface Judge {
@@ -69,6 +73,8 @@ interface Case {
   readonly cwd: string
   /** The workspace's folders, links followed; the first is the session's own. */
   readonly folders: readonly string[]
+  /** What the session may not leave by writing, links followed; it is the first of the folders then. */
+  readonly wall: string | null
 }
 
 interface Place {
@@ -86,6 +92,9 @@ const allowedBy = (rules: readonly Rule[]): PreExecuteDecision => ({ kind: 'allo
 const allowedByMode = allowed('mode', 'Full access asks for nothing but what throws work away.')
 const deny = (by: PolicyGrounds['by'], reason: string, code?: DenialCode): PreExecuteDecision => ({ kind: 'deny', reason, grounds: { by, why: reason }, ...(code !== undefined && { code }) })
 
+/** Who holds a session to reading. */
+const modeOrPlan = ({ isCapped }: Case): 'mode' | 'plan' => (isCapped ? 'plan' : 'mode')
+
 /** What the rules say, with where each stands. */
 function groundsOf(rules: readonly Rule[]): PolicyGrounds {
   const known = [...new Map(rules.map((rule) => [ruleKey(formatRule(rule)), rule])).entries()]
@@ -100,27 +109,25 @@ const sourceWords: Readonly<Record<RuleSource, string>> = {
 }
 
 export function createJudge(parts: Parts): Judge {
-  const { book, confinement, settings, workspace, files, machine, shellSyntax, logger } = parts
+  const { book, confinement, settings, workspace, files, machine, shellSyntax, logger, wallOf = () => null } = parts
   const style: PathStyle = styleOf(machine)
   const created = new Map<string, Set<string>>()
   const judged = new WeakMap<Execution['token'], readonly Place[]>()
-  let secrets: { readonly patterns: readonly string[]; readonly match: (path: string) => string | null } | undefined
-
-  function secretOf(path: string): string | null {
-    const patterns = settings.get(specs.permissionsSensitivePaths)
-    if (secrets?.patterns !== patterns) secrets = { patterns, match: pathMatcher(patterns, style) }
-    return secrets.match(path)
-  }
+  const secretOf = changingPathMatcher(() => settings.get(specs.permissionsSensitivePaths), style)
 
   async function decide(exec: Execution): Promise<PreExecuteDecision> {
     const effect = book.effectOf(exec.name, exec.arguments, exec.agent?.scope)
     const untrusted = trustOf(exec, effect)
     if (untrusted !== null) return untrusted
     const session = exec.agent?.session
-    const folders = await realFolders(session?.header.cwd)
-    const cap = book.capIn(session)
-    const mode = cap === null ? book.modeIn(session) : 'read-only'
+    const walled = wallOf(session)
+    const rules = book.rulesIn(session)
     const isOffered = confinement.isOfferedBy(parts.toolAt(exec.name, exec.agent?.scope ?? null))
+    // Where links lead to is asked of the disk: only for calls that touch files, and for rules that hold in a folder.
+    const needsFolders = effect.kind !== 'none' || isOffered || walled !== null || rules.some(({ folder }) => folder !== null)
+    const folders = needsFolders ? await foldersOf(session?.header.cwd, walled) : []
+    const cap = book.capIn(session, exec)
+    const mode = cap === null ? book.modeIn(session) : 'read-only'
     const whole: Case = {
       exec,
       also: null,
@@ -129,15 +136,16 @@ export function createJudge(parts: Parts): Judge {
       readOnlyWords: cap ?? readOnlyWords(exec.name),
       wayOn: isOffered && cap === null ? ['', ...denialLines({ mode, wider: confinement.wayOn(exec, mode) }, effect.kind === 'shell' ? 'command' : 'call')].join('\n') : '',
       isCapped: cap !== null,
-      rules: book.rulesIn(session).filter((rule) => holdsIn(rule, folders)),
+      rules: rules.filter((rule) => holdsIn(rule, folders)),
       cwd: session?.header.cwd ?? folders[0] ?? machine.homeFolder,
       folders,
+      wall: walled === null ? null : (folders[0] ?? walled),
     }
     // Other arguments than before are another call.
     confinement.grant(exec.token, undefined)
     const escalation = isOffered ? escalationOf(exec.arguments, mode) : { kind: 'none' as const }
     if (escalation.kind === 'refused') return deny('mode', escalation.reason, 'INVALID_ARGS')
-    if (escalation.kind === 'asked') return decideEscalated(whole, escalation)
+    if (escalation.kind === 'asked') return whole.wall === null ? decideEscalated(whole, escalation) : deny('mode', wallWords('What you ask for'), 'FS_SANDBOX_DENIED')
     return withoutQuestion(whole, await decideEffect(whole))
   }
 
@@ -154,15 +162,17 @@ export function createJudge(parts: Parts): Judge {
         return decideShell(whole, effect)
       case 'network':
         return decideNetwork(whole, effect)
+      case 'script':
+        return decideScript(whole, effect)
       case 'unknown':
-        return decideUnknown(whole, await placesIn(exec.arguments, whole.cwd, exec.signal))
+        return decideUnknown(whole, effect, await placesIn(exec.arguments, whole.cwd, exec.signal))
     }
   }
 
   /** What is never allowed stays so in the wider mode too, and whatever else the call does is asked for, once. */
   async function decideEscalated(whole: Case, { mode, justification }: Escalation & { readonly kind: 'asked' }): Promise<PreExecuteDecision> {
     const { exec, effect, isCapped, readOnlyWords: words } = whole
-    if (isCapped) return deny('mode', words)
+    if (isCapped) return deny('plan', words)
     const decision = await decideEffect({ ...whole, mode })
     if (decision.kind === 'deny') return decision
     const details = decision.kind === 'ask' ? decision.details : undefined
@@ -178,9 +188,9 @@ export function createJudge(parts: Parts): Judge {
   }
 
   /** What is asked for only because nobody knows the command may run where the sandbox holds it, when the person chose so. */
-  async function withoutQuestion({ effect, mode }: Case, decision: PreExecuteDecision): Promise<PreExecuteDecision> {
+  async function withoutQuestion({ effect, mode, exec }: Case, decision: PreExecuteDecision): Promise<PreExecuteDecision> {
     if (decision.kind !== 'ask' || decision.details?.mustAsk === true || effect.kind !== 'shell' || effect.isConfined !== true) return decision
-    if (mode !== 'workspace-write' || !settings.get(specs.sandboxAllowConfined) || !(await confinement.willConfine(mode))) return decision
+    if (mode !== 'workspace-write' || !(settings.get(specs.sandboxAllowConfined) || book.isFreeWithin(exec.agent?.session)) || !(await confinement.willConfine(mode))) return decision
     return allowed('effect', 'It runs in the sandbox, which you let commands do without a question.')
   }
 
@@ -188,6 +198,10 @@ export function createJudge(parts: Parts): Judge {
     if (workspace.isTrusted() || effect.kind === 'none' || effect.kind === 'read') return null
     return deny('trust', `This folder is not trusted, so ${name} is refused; only reading tools work. The person can trust the folder in the editor.`, 'WORKSPACE_UNTRUSTED')
   }
+
+  /** What a session may work in: behind a wall that folder first, and all others to be read. */
+  const foldersOf = async (cwd: string | undefined, walled: string | null): Promise<readonly string[]> =>
+    walled === null ? realFolders(cwd) : [(await realPath(walled, walled)) ?? walled, ...(await realFolders(undefined))]
 
   /** The session's own folder first; a folder that is a link counts as what it leads to. */
   async function realFolders(cwd: string | undefined): Promise<readonly string[]> {
@@ -257,7 +271,8 @@ export function createJudge(parts: Parts): Judge {
     const hard = closed(places) ?? ruled(whole, places)
     if (hard !== null) return hard
     if (mode === 'danger-full-access') return allowedByMode
-    if (mode === 'read-only') return deny('mode', `${whole.readOnlyWords}${whole.wayOn}`, whole.wayOn === '' ? undefined : 'FS_SANDBOX_DENIED')
+    if (mode === 'read-only') return deny(modeOrPlan(whole), `${whole.readOnlyWords}${whole.wayOn}`, whole.wayOn === '' ? undefined : 'FS_SANDBOX_DENIED')
+    if (whole.wall !== null) return decideWalledEdit(whole, places)
     const outside = places.find(({ realPath }) => !isInside(realPath, folders) && !isTemporary(realPath))
     const own = exec.agent === undefined ? undefined : created.get(exec.agent.id)
     const rules = rulesFor(whole, places)
@@ -272,13 +287,20 @@ export function createJudge(parts: Parts): Judge {
     return ask(whole, { effect, why: `No rule of yours allows changing ${places.length > 1 ? 'these files' : 'this file'}.`, always })
   }
 
+  /** Its own folder is free: the person sees what comes of it before it reaches their files. What tells git where the repository is stays. */
+  function decideWalledEdit(whole: Case, places: readonly Place[]): PreExecuteDecision {
+    const beyond = places.find((place) => !isWithinWall(place.realPath, whole) || place.realPath.endsWith('/.git'))
+    if (beyond !== undefined) return deny('mode', wallWords(beyond.spelling), 'FS_SANDBOX_DENIED')
+    return allowed('effect', 'It works in a worktree of its own; you choose what of it reaches your files.')
+  }
+
   /**
    * Which files it changes is worked out first, so that all of them are judged, and shown. Rules that speak of `edit` hold for it:
    * it is one more way to edit.
    */
   async function decidePlanned(whole: Case, plan: NonNullable<EditEffect['plan']>): Promise<PreExecuteDecision> {
     const { exec, mode } = whole
-    if (mode === 'read-only') return deny('mode', whole.readOnlyWords)
+    if (mode === 'read-only') return deny(modeOrPlan(whole), whole.readOnlyWords)
     const { words, changes } = await plan(exec)
     const places = await placesOf(changes.map(({ target }) => target), whole.cwd, exec.signal)
     const shownPlaces = places.map((place, index) => ({ ...place, spelling: changes[index]?.path ?? place.spelling }))
@@ -309,17 +331,46 @@ export function createJudge(parts: Parts): Judge {
     return ask(whole, { effect: words, why, always: alwaysForPages(exec.name, hosts, folders[0] ?? null) })
   }
 
+  /** What its calls do is judged call by call; the question is whether this script is to run at all. */
+  async function decideScript(whole: Case, effect: ScriptEffect): Promise<PreExecuteDecision> {
+    const { exec, mode, folders } = whole
+    const general = ruled(whole, [])
+    if (general?.kind === 'deny') return general
+    const { words, why, covers, isKnown, settled = 'What it does is asked for call by call, and this script was let run before.', changes, isAlwaysAsked, subject } = effect.plan === undefined ? effect : await effect.plan(exec)
+    const isAbout = (rule: Rule) => isForCall(rule, whole) || rule.tool === subject?.tool
+    const about = whole.rules.filter((rule) => subject !== undefined && isAbout(rule) && rule.path === null && rule.host === null && rule.command?.words.length === 1 && rule.command.words[0] === subject.word)
+    const own = strict(whole, about, subject?.word ?? exec.name)
+    const hard = own?.kind === 'deny' ? own : (general ?? own)
+    // A rule that wants to be asked hides nothing of what is asked about.
+    if (hard?.kind === 'ask' && changes !== undefined) return ask(whole, { effect: words, why: `${hard.details?.why ?? ''} ${why}`.trim(), mustAsk: true, changes })
+    if (hard !== null) return hard
+    if (mode === 'danger-full-access' && isAlwaysAsked !== true) return allowedByMode
+    if (isKnown) return allowed('effect', settled)
+    // A rule for every tool, or for every such call, was given before there was anything to read: it lets nothing run that is always asked for.
+    const rules = (isAlwaysAsked === true ? null : rulesFor(whole, [])) ?? (about.length > 0 ? about : null)
+    if (rules !== null) return allowedBy(rules)
+    const always = subject === undefined ? alwaysForTool(exec.name, folders[0] ?? null) : alwaysForSubject(subject.tool ?? exec.name, subject)
+    // Full access goes with the policy to ask nobody, which would make a silent no of it.
+    return ask(whole, { effect: words, why, ...(covers !== undefined && { covers }), always, ...(changes && { changes }), ...(mode === 'danger-full-access' && { mustAsk: true }) })
+  }
+
   /** `places`: whatever in the arguments may be a path. */
-  function decideUnknown(whole: Case, places: readonly Place[]): PreExecuteDecision {
+  function decideUnknown(whole: Case, effect: UnknownEffect, places: readonly Place[]): PreExecuteDecision {
+    const { from } = effect
+    const isSaidToRead = effect.isSaidToRead === true
     const { exec, mode, folders } = whole
     const hard = closed(places) ?? ruled(whole, places, exec.name)
     if (hard !== null) return hard
+    if (whole.wall !== null && exec.name.startsWith('terminal_')) return deny('mode', terminalWallWords, 'FS_SANDBOX_DENIED')
     if (mode === 'danger-full-access') return allowedByMode
-    const rules = whole.isCapped ? null : rulesFor(whole, [])
+    const rules = whole.isCapped && !isSaidToRead ? null : rulesFor(whole, [])
     if (rules !== null) return allowedBy(rules)
-    const details = { effect: `Use the tool \`${exec.name}\``, why: 'Bosun does not know what it does.' }
-    // What changes nothing cannot be told from what does, so "always" is not offered where nothing may change.
-    return ask(whole, mode === 'read-only' ? details : { ...details, always: alwaysForTool(exec.name, folders[0] ?? null) })
+    const details = {
+      effect: `Use the tool \`${exec.name}\`${from === undefined ? '' : ` from ${from}`}`,
+      why: isSaidToRead ? `${from ?? 'Its author'} says that it changes nothing, which Bosun cannot know.` : 'Bosun does not know what it does.',
+    }
+    // What changes nothing cannot be told from what does, so "always" is not offered where nothing may change, unless somebody gives their word.
+    return ask(whole, mode === 'read-only' && !isSaidToRead ? details : { ...details, always: alwaysForTool(exec.name, folders[0] ?? null) })
   }
 
   async function decideShell(whole: Case, effect: ToolEffect & { readonly kind: 'shell' }): Promise<PreExecuteDecision> {
@@ -344,10 +395,12 @@ export function createJudge(parts: Parts): Judge {
     if (refused !== null) return refused
 
     const facts = script === null ? null : judgeScript(script)
+    const walled = await beyondWall(whole, facts, workdir)
+    if (walled !== null) return walled
     const doubt = facts === null ? 'its syntax cannot be judged' : await doubtAbout(facts, whole, workdir)
     const action = `Run \`${effect.command}\`${workdir === cwd ? '' : ` in ${effect.workdir}`}`
     if (facts !== null && facts.destroys !== null) {
-      if (mode === 'read-only') return deny('mode', `${whole.readOnlyWords}${whole.wayOn}`)
+      if (mode === 'read-only') return deny(modeOrPlan(whole), `${whole.readOnlyWords}${whole.wayOn}`)
       const words = doubt === null ? ruleForWords(whole, effect.command, commands) : null
       if (words !== null) return allowedBy([words])
       return ask(whole, { effect: `${action}: ${facts.destroys}`, why: 'Work that is not committed may be lost.', mustAsk: true })
@@ -357,8 +410,33 @@ export function createJudge(parts: Parts): Judge {
     }
     if (mode === 'danger-full-access') return allowedByMode
     if (facts !== null && doubt === null && facts.acting.length === 0) return allowed('effect', 'It only reads.')
-    if (mode === 'read-only') return deny('mode', `${whole.readOnlyWords} This command is not known to only read${doubt === null ? '' : `: ${doubt}`}.${whole.wayOn}`)
+    if (book.isFreeWithin(exec.agent?.session) && script !== null && isLiteral(script) && (await staysWithin(whole, facts, named, workdir))) return allowed('mode', 'Full access asks for nothing, and it works in a worktree of its own.')
+    if (mode === 'read-only') return deny(modeOrPlan(whole), `${whole.readOnlyWords} This command is not known to only read${doubt === null ? '' : `: ${doubt}`}.${whole.wayOn}`)
     return decideActing(whole, { effect, workdir, action, script, facts, doubt })
+  }
+
+  /** What says itself that it would change something outside of the wall is refused, whoever would allow it; nothing holds what is typed in a terminal. */
+  async function beyondWall(whole: Case, facts: ScriptFacts | null, workdir: string): Promise<PreExecuteDecision | null> {
+    const { wall, effect, exec } = whole
+    if (wall === null || whole.mode === 'read-only') return null
+    const isActing = facts === null || facts.unclear !== null || facts.destroys !== null || facts.acting.length > 0 || facts.writes.length > 0
+    if (!isActing) return null
+    if (effect.kind !== 'shell' || effect.isConfined !== true) return deny('mode', terminalWallWords, 'FS_SANDBOX_DENIED')
+    const from = [workdir]
+    for (const { path, isPattern } of facts?.folders ?? []) if (path !== null && !isPattern) from.push(...from.map((folder) => absolutePath(path, folder, style)))
+    for (const folder of from) if (!isWithinWall((await realPath(folder, folder, exec.signal)) ?? folder, whole)) return deny('mode', wallWords(folder), 'FS_SANDBOX_DENIED')
+    for (const { path, isPattern, source } of facts?.writes ?? []) {
+      const places = path === null || isPattern ? [] : await placesOf([path], workdir, exec.signal)
+      if (places.some((place) => !isWithinWall(place.realPath, whole))) return deny('mode', wallWords(source), 'FS_SANDBOX_DENIED')
+    }
+    return null
+  }
+
+  /** As far as its words say; whatever they do not say is held by the sandbox, where there is one. */
+  async function staysWithin(whole: Case, facts: ScriptFacts | null, named: readonly string[], workdir: string): Promise<boolean> {
+    if (facts === null || facts.unclear !== null || facts.folders.some(({ path, isPattern }) => path === null || isPattern) || facts.writes.some(({ path, isPattern }) => path === null || isPattern)) return false
+    const places = await placesOf([...new Set(named)].filter((text) => text.length <= MAX_PATH).slice(0, MAX_FOLLOWED), workdir, whole.exec.signal)
+    return places.every(({ realPath }) => isWithin(realPath, whole.wall ?? '', style) || !isInside(realPath, whole.folders))
   }
 
   /** A link is no way around the hard rule. */
@@ -515,6 +593,8 @@ export function createJudge(parts: Parts): Judge {
   const isInsideFolders = (path: string, { folders }: Case) => isInside(path, folders)
   const isInside = (path: string, folders: readonly string[]) => folders.some((folder) => isWithin(path, folder, style))
   const isTemporary = (path: string) => [machine.tempFolder, ...(style.isWindows ? [] : ['/tmp', '/private/tmp'])].some((folder) => isWithin(path, folder, style))
+  /** Temporary files are nobody's, unless the workspace itself lies among them. */
+  const isWithinWall = (path: string, { wall, folders }: Case) => wall === null || isWithin(path, wall, style) || path === '/dev/null' || (isTemporary(path) && !isInside(path, folders))
   const isReadable = (path: string, { folders, exec: { agent } }: Case) =>
     isInside(path, folders) || isTemporary(path) || (agent !== undefined && isInside(path, parts.readableFolders(agent.id)))
   const isRealInWorkspace = async (path: string, whole: Case) => isInsideFolders((await realPath(path, path, whole.exec.signal)) ?? path, whole)
@@ -554,7 +634,7 @@ export function createJudge(parts: Parts): Judge {
     }
     const asking = rules.find(({ decision }) => decision === 'ask')
     if (asking === undefined) return null
-    const isReading = ['read', 'none', 'network'].includes(whole.effect.kind)
+    const isReading = ['read', 'none', 'network', 'script'].includes(whole.effect.kind)
     if (whole.mode === 'read-only' && !isReading) return null
     return ask(whole, { effect: whole.effect.kind === 'shell' ? `Run \`${subject}\`` : `Use ${whole.exec.name} on \`${subject}\``, why: `A rule wants to be asked (${shown(asking)}).`, mustAsk: true })
   }
@@ -688,6 +768,8 @@ function shown({ tool, command, path, host, decision }: Rule): string {
   const what = command !== null ? commandRuleText(command) : (path ?? host ?? '')
   return [decision, tool, what].filter((text) => text !== '').join(' ')
 }
+
+const terminalWallWords = 'Nothing here holds what this would start to the worktree that is yours alone, so it is refused. Run commands with bash.'
 
 const closedWords = (spelling: string, pattern: string) =>
   `${spelling} looks like a secret and is closed to every tool (${pattern} in bosun.permissions.sensitivePaths). Ask the person for what you need from it.`

@@ -66,6 +66,16 @@ export function pathMatcher(patterns: readonly string[], style: PathStyle): (pat
   }
 }
 
+/** The same for patterns that may change, as settings do: asked for with each path, and taken over when they are another list. */
+export function changingPathMatcher(patterns: () => readonly string[], style: PathStyle): (path: string) => string | null {
+  let known: { readonly patterns: readonly string[]; readonly match: (path: string) => string | null } | undefined
+  return (path) => {
+    const now = patterns()
+    if (known?.patterns !== now) known = { patterns: now, match: pathMatcher(now, style) }
+    return known.match(path)
+  }
+}
+
 /** The longest text that each match of a pattern holds; empty when that cannot be told. */
 function needleOf(pattern: string, style: PathStyle): string {
   if (/[()[\]{}\\]/.test(pattern)) return ''

@@ -13,7 +13,7 @@ import type { Agent } from '../session/agent.ts'
 import type { Session } from '../session/session.ts'
 import type { Settings } from '../settings/settings.ts'
 import { settings as specs, type PermissionRuleSetting } from '../settings/specs.ts'
-import type { Permissions } from './permissions.ts'
+import type { CappedCall, Permissions } from './permissions.ts'
 import { createRuleStore, ruleText, type RuleStore } from './rule-store.ts'
 import { parseRule, type Rule, type RuleChoice } from './rules.ts'
 import { createPermissionFold, ruleKey, type SessionPermissions } from './session-permissions.ts'
@@ -27,6 +27,8 @@ interface Parts {
   readonly logger: Logger
   /** Undefined while there are none. */
   readonly presets?: () => Pick<Presets, 'get' | 'presetOf'> | undefined
+  /** The folder that a session may not leave by writing. Absent: there are none. */
+  readonly wallOf?: (session: Session | undefined) => string | null
   /** The tool that a layer sees under a name, as an identity. Absent: tools are known by name. */
   readonly toolAt?: (name: string, scope: ScopeKey | null) => object | undefined
 }
@@ -34,16 +36,21 @@ interface Parts {
 /** What the policy and the approvals ask beyond the public service. */
 export interface PermissionBook extends Permissions {
   modeIn(session: Session | undefined): SandboxMode
+  /** Full access, but for the folder that it may not leave. */
+  isFreeWithin(session: Session | undefined): boolean
   /** Words of a cap that holds a session to reading, or null. */
-  capIn(session: Session | undefined): string | null
+  capIn(session: Session | undefined, call?: CappedCall): string | null
   policyIn(session: Session): 'ask' | 'never'
   isTurnOpen(session: Session): boolean
   /** Rules that hold in a session: the stored ones and its own. */
   rulesIn(session: Session | undefined): readonly Rule[]
-  /** Keep a rule for as long as its choice says; those of a session live in its log. Errors: the failure of the settings. */
-  keep(choice: RuleChoice): Promise<void>
-  /** Write down what a session starts with: all three facts for a new one, the missing ones for an old one. A child takes over what its owner may do. */
-  pin(agent: Agent): void
+  /** Keep a rule for as long as its choice says, asked for by `agent`; those of a session and of its agents live in its log. Errors: the failure of the settings or the log. */
+  keep(choice: RuleChoice, agent: Agent): Promise<void>
+  /**
+   * Write down what a session starts with: all three facts for a new one, the missing ones for an old one. A child takes over what its
+   * owner may do when it starts, and keeps that when it is resumed.
+   */
+  pin(agent: Agent, source: 'startup' | 'resume' | 'clear' | 'compact'): void
   /** Another preset was chosen for a session in which nothing was said: it starts as that one says, unless the person chose. */
   startAnew(agent: Agent): void
   track(agent: Agent): void
@@ -64,7 +71,7 @@ function startMode(preset: Preset | undefined, { set, chosenByWorkspace }: { rea
 const policyOf = (mode: SandboxMode) => (mode === 'danger-full-access' ? 'never' : 'ask')
 
 /** One book for all sessions of this host. */
-export function createPermissionBook({ source, settings, workspace, machine, logger, presets = () => undefined, toolAt }: Parts): PermissionBook {
+export function createPermissionBook({ source, settings, workspace, machine, logger, presets = () => undefined, toolAt, wallOf = () => null }: Parts): PermissionBook {
   const fold = createPermissionFold()
   const store: RuleStore = createRuleStore(source, logger)
   const agents = new Map<string, Agent>()
@@ -72,7 +79,7 @@ export function createPermissionBook({ source, settings, workspace, machine, log
   const planners = new Map<string, PlanEdit>()
   /** Effects of tools that are known by themselves, whatever their name. */
   const bound = new WeakMap<object, DescribeEffect>()
-  const caps = new Set<(session: Session) => string | null>()
+  const caps = new Set<Parameters<Permissions['cap']>[0]>()
   const changes = new Emitter<void>((error) => logger.error('A listener for permissions failed.', { error: String(error) }))
   const tell = () => changes.emit()
   const undos = [
@@ -88,8 +95,13 @@ export function createPermissionBook({ source, settings, workspace, machine, log
   /** Modes that sessions have from their presets and nobody chose. */
   const started = new WeakMap<Session, SandboxMode>()
   const defaultMode = (preset?: string) => capped(startOf(preset === undefined ? undefined : presets()?.get(preset)))
-  const modeIn = (session: Session | undefined) => (session === undefined ? defaultMode() : capped(fold(session).mode ?? settings.get(specs.permissionsDefaultPreset)))
-  const ownRules = (session: Session): readonly PermissionRuleSetting[] => fold(session).rules
+  const ownMode = (session: Session) => fold(session).mode ?? settings.get(specs.permissionsDefaultPreset)
+  /** Never more than those that started it may do by now. */
+  const chosenIn = (session: Session) =>
+    capped(withOwners(session).map(ownMode).reduce((left, right) => (fromTightest.indexOf(right) < fromTightest.indexOf(left) ? right : left)))
+  const isFreeWithin = (session: Session | undefined) => session !== undefined && wallOf(session) !== null && chosenIn(session) === 'danger-full-access'
+  const modeIn = (session: Session | undefined) => (session === undefined ? defaultMode() : isFreeWithin(session) ? 'workspace-write' : chosenIn(session))
+  const ownRules = (session: Session): readonly PermissionRuleSetting[] => [...fold(session).rules, ...fold(session).treeRules]
 
   function select(sessionId: string, mode: SandboxMode): void {
     const agent = agents.get(sessionId)
@@ -111,17 +123,26 @@ export function createPermissionBook({ source, settings, workspace, machine, log
     const from = fold(owner)
     const start = from.mode ?? settings.get(specs.permissionsDefaultPreset)
     if (mode !== start) session.append({ type: 'sandbox/mode', data: { mode: start, source: 'delegation' } })
-    const asks = from.policy ?? policyOf(start)
+    const asks = settings.get(specs.subagentsApprovals) === 'deny' ? 'never' : (from.policy ?? policyOf(start))
     if (policy !== asks) session.append({ type: 'approval/policy', data: { policy: asks, source: 'delegation' } })
   }
 
   const policyIn = (session: Session): 'ask' | 'never' => (workspace.isTrusted() ? (fold(session).policy ?? policyOf(modeIn(session))) : 'never')
 
   /** What holds an agent to reading holds those that it started. */
-  function withOwners(session: Session | undefined): readonly Session[] {
-    const sessions: Session[] = session === undefined ? [] : [session]
-    for (let owner = agents.get(session?.header.id ?? '')?.owner; owner !== undefined; owner = owner.owner) sessions.push(owner.session)
+  function withOwners(session: Session | undefined): readonly [Session, ...Session[]] | readonly [] {
+    if (session === undefined) return []
+    const sessions: [Session, ...Session[]] = [session]
+    for (let owner = agents.get(session.id)?.owner; owner !== undefined; owner = owner.owner) sessions.push(owner.session)
     return sessions
+  }
+
+  /** Standing answers of a session. What was denied to those that started it is denied to it; what they may do, by setting. */
+  function heldBy(session: Session | undefined): readonly PermissionRuleSetting[] {
+    const [own, ...owners] = withOwners(session)
+    if (own === undefined) return []
+    const isInherited = settings.get(specs.subagentsApprovals) === 'inherit'
+    return [...ownRules(own), ...owners.flatMap((owner) => [...fold(owner).treeRules, ...fold(owner).rules.filter(({ decision }) => isInherited || decision !== 'allow')])]
   }
 
   function describeOf(tool: string, scope: ScopeKey | null): DescribeEffect | undefined {
@@ -149,6 +170,7 @@ export function createPermissionBook({ source, settings, workspace, machine, log
   return {
     defaultMode,
     modeIn,
+    isFreeWithin,
     modeOf: (sessionId) => modeIn(agents.get(sessionId)?.session),
     presetOf(sessionId) {
       const session = agents.get(sessionId)?.session
@@ -158,7 +180,7 @@ export function createPermissionBook({ source, settings, workspace, machine, log
     select,
     policyIn,
     isTurnOpen: (session) => fold(session).isTurnOpen,
-    rulesIn: (session) => [...store.rules(), ...(session === undefined ? [] : ownRules(session).map((rule) => parseRule(rule, 'session')))],
+    rulesIn: (session) => [...store.rules(), ...heldBy(session).map((rule) => parseRule(rule, 'session'))],
     rules(sessionId) {
       const session = sessionId === undefined ? undefined : agents.get(sessionId)?.session
       const own = session === undefined ? [] : ownRules(session)
@@ -181,10 +203,10 @@ export function createPermissionBook({ source, settings, workspace, machine, log
       caps.add(cap)
       return () => void caps.delete(cap)
     },
-    capIn(session) {
+    capIn(session, call) {
       for (const one of withOwners(session)) {
         for (const cap of caps) {
-          const words = cap(one)
+          const words = cap(one, call)
           if (words !== null) return words
         }
       }
@@ -209,15 +231,19 @@ export function createPermissionBook({ source, settings, workspace, machine, log
       const plan = describe === effects.get(tool) ? planners.get(tool) : undefined
       return effect.kind === 'edit' && plan !== undefined ? { ...effect, plan } : effect
     },
-    async keep({ scope, rules }) {
-      if (scope !== 'session') await store.add(rules)
+    async keep({ scope, rules }, agent) {
+      if (scope === 'tree') {
+        const session = rootOf(agent).session
+        session.append({ type: 'permission/rule-granted', data: { rule: JSON.stringify({ scope, rules }) }, ignorable: true })
+        await session.flush()
+      } else if (scope !== 'session') await store.add(rules)
       tell()
     },
-    pin(agent) {
+    pin(agent, source) {
       const { session, owner } = agent
       if (session.access === 'read-only') return
       const { preset, mode, policy } = fold(session)
-      if (owner !== undefined) return inherit(session, owner.session)
+      if (owner !== undefined) return source === 'resume' && mode !== undefined ? undefined : inherit(session, owner.session)
       const usual = startFor(agent)
       const start = mode ?? usual
       if (start === usual && (policy ?? policyOf(usual)) === policyOf(usual)) started.set(session, usual)
@@ -242,6 +268,12 @@ export function createPermissionBook({ source, settings, workspace, machine, log
     onDidChange: (listener) => changes.listen(listener),
     dispose: () => undos.forEach((undo) => undo()),
   }
+}
+
+function rootOf(agent: Agent): Agent {
+  let root = agent
+  while (root.owner !== undefined) root = root.owner
+  return root
 }
 
 const modeWords: Readonly<Record<SandboxMode, string>> = {

@@ -3,6 +3,7 @@ import type { Undo } from '../../base/undo.ts'
 import type { ScopeKey } from '../kernel/plugin.ts'
 import type { SandboxMode } from '../log/event.ts'
 import type { Session } from '../session/session.ts'
+import type { Execution } from '../tools/definition.ts'
 import type { PermissionRuleSetting } from '../settings/specs.ts'
 import type { RuleScope } from './rules.ts'
 import type { DescribeEffect, PlanEdit, ToolEffect } from './tool-effects.ts'
@@ -28,9 +29,9 @@ export interface Permissions {
   uses(sessionId: string): ReadonlyMap<string, number>
   /**
    * Hold sessions to reading for as long as `cap` gives words, which the refused call is told; plan mode is one.
-   * What the person chose stays and comes back with the end of the cap.
+   * What the person chose stays and comes back with the end of the cap. `call`: the one that is judged, where one is.
    */
-  cap(cap: (session: Session) => string | null): Undo
+  cap(cap: (session: Session, call?: CappedCall) => string | null): Undo
   /** What a call from that layer would do, as far as its arguments say. A tool that only shares its name with a known one is unknown. */
   effectOf(tool: string, args: Json, scope?: ScopeKey | null): ToolEffect
   /**
@@ -42,6 +43,9 @@ export interface Permissions {
   planEdits(tool: string, plan: PlanEdit): Undo
   onDidChange(listener: () => void): Undo
 }
+
+/** Where only the confinement of a call is asked for, its token alone says which it is. */
+export type CappedCall = Pick<Execution, 'agent' | 'token'> & Partial<Pick<Execution, 'name' | 'arguments'>>
 
 export interface ListedRule {
   /** For people: "Allow `npm test …` in /home/me/web". */

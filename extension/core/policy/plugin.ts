@@ -9,14 +9,16 @@ import type { Dispatcher, Plugin } from '../kernel/plugin.ts'
 import type {} from '../loop/points.ts'
 import type {} from '../presets/preset.ts'
 import type {} from '../prompt/system-prompt.ts'
-import type { PreExecuteAnswer, PreExecuteDecision } from '../tools/definition.ts'
 import type {} from '../tools/service.ts'
 import { orAbort } from '../../base/or-abort.ts'
 import { createApprovals } from './approvals.ts'
 import { createConfinement } from './confinements.ts'
+import type {} from './foresight.ts'
 import { createJudge } from './judge.ts'
+import { styleOf } from './paths.ts'
 import { permissionCommand } from './permission-command.ts'
 import { contextText, createPermissionBook } from './permissions-service.ts'
+import { createWalls } from './wall.ts'
 
 export interface PolicyParts {
   readonly dispatch: Dispatcher
@@ -30,6 +32,8 @@ export interface PolicyParts {
   readonly readableFolders?: (sessionId: string) => readonly string[]
   /** Absent where nothing can be confined. */
   readonly sandbox?: Sandbox
+  /** Where children have folders of their own, which they may not leave by writing. */
+  readonly walledFolder?: string
 }
 
 /**
@@ -42,17 +46,20 @@ export function policyPlugin(parts: PolicyParts): Plugin {
     name: 'policy',
     inject: ['settings'],
     apply(ctx) {
+      const wallOf = createWalls(parts.walledFolder, styleOf(parts.machine))
       const book = createPermissionBook({
         ...parts,
+        wallOf,
         settings: ctx.settings,
         presets: () => ctx.get('presets'),
         toolAt: (name, scope) => ctx.get('tools')?.get(name, scope),
       })
-      const confinement = createConfinement({ ...parts, book, settings: ctx.settings })
-      const judge = createJudge({ ...parts, book, confinement, toolAt: (name, scope) => ctx.get('tools')?.get(name, scope), settings: ctx.settings, readableFolders: parts.readableFolders ?? (() => []) })
+      const confinement = createConfinement({ ...parts, book, wallOf, settings: ctx.settings })
+      const judge = createJudge({ ...parts, book, confinement, wallOf, toolAt: (name, scope) => ctx.get('tools')?.get(name, scope), settings: ctx.settings, readableFolders: parts.readableFolders ?? (() => []) })
       ctx.provide('permissions', book)
       ctx.provide('approvals', createApprovals({ ...parts, book }))
       ctx.provide('confinement', confinement)
+      ctx.provide('foresight', { decide: (exec) => judge.decide(exec) })
       // Looked for while the prompt is put together, and awaited before the tools of the first request are declared: they stay as they are.
       ctx.on('agent/inbox/inserted', () => void confinement.settle())
       ctx.on('agent/pre-step', async ({ signal }, next) => {
@@ -60,7 +67,7 @@ export function policyPlugin(parts: PolicyParts): Plugin {
         return next()
       })
       ctx.on('agent/created', book.track)
-      ctx.on('agent/session-start', (agent) => book.pin(agent))
+      ctx.on('agent/session-start', (agent, source) => book.pin(agent, source))
       ctx.on('agent-preset/selected', (sessionId) => {
         const agent = ctx.get('agents')?.live(sessionId)
         if (agent !== undefined) book.startAnew(agent)
@@ -69,7 +76,13 @@ export function policyPlugin(parts: PolicyParts): Plugin {
         book.forget(agent)
         judge.forget(agent.id)
       })
-      ctx.on('tools/pre-execute', async (exec, next) => stricter(await judge.decide(exec), next))
+      ctx.on('tools/pre-execute', async (exec, next) => {
+        const own = await judge.decide(exec)
+        if (own.kind === 'deny') return own
+        // Other listeners may only make it stricter.
+        const others = await next()
+        return others.kind === 'allow' ? own : others
+      })
       ctx.on('tools/result', (exec, result) => {
         if (exec.name === 'write' && !result.isError && isCreation(result.value)) judge.noteCreated(exec)
       })
@@ -87,13 +100,6 @@ export function policyPlugin(parts: PolicyParts): Plugin {
       }
     },
   }
-}
-
-/** Other listeners may only make it stricter. */
-async function stricter(own: PreExecuteDecision, next: () => Promise<PreExecuteAnswer>): Promise<PreExecuteAnswer> {
-  if (own.kind === 'deny') return own
-  const others = await next()
-  return others.kind === 'allow' ? own : others
 }
 
 const isCreation = (value: unknown) => typeof value === 'object' && value !== null && 'operation' in value && value.operation === 'create'

@@ -2,9 +2,9 @@ import type { Json } from '../../base/json.ts'
 import type { Machine } from '../../capabilities/machine.ts'
 import type { Plugin } from '../kernel/plugin.ts'
 import type { ToolContent } from '../log/message.ts'
-import type { Execution, ToolResult } from '../tools/definition.ts'
+import type { Execution, PostExecuteDecision, ToolResult } from '../tools/definition.ts'
 import type {} from '../tools/service.ts'
-import { pathMatcher, styleOf } from './paths.ts'
+import { changingPathMatcher, styleOf } from './paths.ts'
 import { withoutSecretDiffs } from './secret-diffs.ts'
 
 /** Shapes of keys and tokens that their issuers publish, so that nothing else is taken for one. */
@@ -36,12 +36,8 @@ export function redactSecrets(text: string): string {
  * Source: design 6.2.
  */
 export function secretRedaction({ sensitivePaths, machine }: { readonly sensitivePaths: () => readonly string[]; readonly machine: Pick<Machine, 'platform'> }): Plugin {
-  let secrets: { readonly patterns: readonly string[]; readonly match: (path: string) => string | null } | undefined
-  const isSecret = (path: string): boolean => {
-    const patterns = sensitivePaths()
-    if (secrets?.patterns !== patterns) secrets = { patterns, match: pathMatcher(patterns, styleOf(machine)) }
-    return path !== '' && secrets.match(`/${path}`) !== null
-  }
+  const secretPattern = changingPathMatcher(sensitivePaths, styleOf(machine))
+  const isSecret = (path: string): boolean => path !== '' && secretPattern(`/${path}`) !== null
   const cleanerFor = ({ arguments: args }: Pick<Execution, 'arguments'>): Clean => {
     const command = JSON.stringify(args)
     const isSearch = command.includes('git') && command.includes('grep')
@@ -50,17 +46,15 @@ export function secretRedaction({ sensitivePaths, machine }: { readonly sensitiv
   return {
     name: 'secret-redaction',
     apply(ctx) {
-      ctx.on('tools/execute', async (exec, next) => {
-        const result = await next()
-        return outputTools.has(exec.name) ? withoutSecrets(result, cleanerFor(exec)) : result
-      })
-      ctx.on('tools/post-execute', async (exec, _result, next) => {
-        const decision = await next()
-        if (!outputTools.has(exec.name) || decision.kind !== 'accept') return decision
+      ctx.on('tools/execute', (exec, next) => (outputTools.has(exec.name) ? next().then((result) => withoutSecrets(result, cleanerFor(exec))) : next()))
+      ctx.on('tools/post-execute', (exec, _result, next) => (outputTools.has(exec.name) ? next().then((decision) => cleaned(decision, exec)) : next()))
+
+      function cleaned(decision: PostExecuteDecision, exec: Execution): PostExecuteDecision {
+        if (decision.kind !== 'accept') return decision
         const clean = cleanerFor(exec)
         if (decision.value !== undefined) return { ...decision, value: redacted(decision.value, clean) }
         return decision.content === undefined ? decision : { ...decision, content: decision.content.map((part) => redactedPart(part, clean)) }
-      })
+      }
     },
   }
 }

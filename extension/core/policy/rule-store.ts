@@ -51,10 +51,14 @@ export function createRuleStore(source: SettingsSource, logger: Logger): RuleSto
 /** A rule as it is judged by, with where it stands. */
 export const parsed = ({ rule, scope, isFromWorkspace }: Pick<ListedRule, 'rule' | 'scope' | 'isFromWorkspace'>): Rule => parseRule(rule, isFromWorkspace ? 'workspace-settings' : scope)
 
+/** Its rules name a plugin where those of a shell name a command. */
+const PLUGIN_TOOL = 'cordis_run'
+
 /** A rule in words. */
 export function ruleText(rule: PermissionRuleSetting): string {
   const { tool, command, path, host, folder, decision } = parseRule(rule, 'always')
-  const what = command !== null ? `\`${commandRuleText(command)}\`` : path !== null ? `${tool} in ${path}` : host !== null ? `${tool} to reach ${host}` : tool === '*' ? 'every tool' : tool
+  const named = tool === PLUGIN_TOOL ? 'every version of the plugin ' : ''
+  const what = command !== null ? `${named}\`${commandRuleText(command)}\`` : path !== null ? `${tool} in ${path}` : host !== null ? `${tool} to reach ${host}` : tool === '*' ? 'every tool' : tool
   const verb = { allow: 'Allow', ask: 'Ask before', deny: 'Deny' }[decision]
   return `${verb} ${what}${folder === null ? '' : ` in ${folder}`}`
 }

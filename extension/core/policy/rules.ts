@@ -31,14 +31,14 @@ export type RuleScope = 'session' | 'workspace' | 'always'
 /** Where a rule stands; the settings of a workspace may only tighten. */
 export type RuleSource = RuleScope | 'workspace-settings'
 
-/** Rules that one answer makes. */
+/** Rules that one answer makes. `tree`: for all agents of the session that the person talks to, until it ends. */
 export interface RuleChoice {
-  readonly scope: RuleScope
+  readonly scope: RuleScope | 'tree'
   readonly rules: readonly PermissionRuleSetting[]
 }
 
 export const ruleChoiceSchema = z.strictObject({
-  scope: z.enum(['session', 'workspace', 'always']),
+  scope: z.enum(['session', 'workspace', 'always', 'tree']),
   rules: z.array(permissionRuleSchema).min(1),
 })
 

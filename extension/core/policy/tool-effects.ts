@@ -10,8 +10,17 @@ export type ToolEffect =
   | EditEffect
   | { readonly kind: 'shell'; readonly shell: 'bash' | 'pwsh'; readonly command: string; readonly workdir: string | null; /** It runs in the sandbox where there is one. */ readonly isConfined?: true }
   | NetworkEffect
-  /** Nobody knows: tools of others. */
-  | { readonly kind: 'unknown' }
+  | ScriptEffect
+  | UnknownEffect
+
+/** Nobody knows: tools of others. */
+export interface UnknownEffect {
+  readonly kind: 'unknown'
+  /** Whose it is, for people: the id of another extension. */
+  readonly from?: string
+  /** Whose it is says that it changes nothing. That is their word: the person is told it, and asked all the same. */
+  readonly isSaidToRead?: true
+}
 
 /** Changes files. */
 export interface EditEffect {
@@ -50,6 +59,34 @@ export interface NetworkEffect {
   readonly isOwnMachine?: boolean
 }
 
+/** Runs a script of the model that can act through other calls alone, each judged by itself; the person reads it before its first run. */
+export interface ScriptEffect {
+  readonly kind: 'script'
+  /** For the person, as Markdown: "Run the workflow `review`". */
+  readonly words: string
+  readonly why: string
+  /** What a yes lets happen from then on, in words; not so where a rule wants to be asked each time. */
+  readonly covers?: string
+  /** The person has let it run in this session, or it is one of ours. */
+  readonly isKnown: boolean
+  /** Why it needs no question then, where it is another reason. */
+  readonly settled?: string
+  /** What would run, against what the person let run last: shown with the question. */
+  readonly changes?: readonly PlannedChange[]
+  /** It outlives the call, so the person is asked in every mode, and only a rule about its subject stands for an answer. */
+  readonly isAlwaysAsked?: true
+  /** "Always" means this alone, such as one plugin in all its versions, until the session ends; a word, and what it is for people. `tool`: whose rules speak of it, where that is another one. */
+  readonly subject?: { readonly word: string; readonly words: string; readonly tool?: string }
+  readonly plan?: PlanScript
+}
+
+/**
+ * Looks at a script before anybody is asked about it, and says what to ask. Not asked where a rule denies the call; the same call always gets
+ * the same plan.
+ * Errors: whatever is wrong with the script is the call's failure, and nobody is asked.
+ */
+export type PlanScript = (exec: Execution) => Promise<Omit<ScriptEffect, 'plan'>>
+
 /** `scope`: the layer of the agent that calls; null where that is not known. */
 export type DescribeEffect = (args: JsonObject, scope: ScopeKey | null) => ToolEffect
 
@@ -70,7 +107,13 @@ export const ownEffects: ReadonlyMap<string, DescribeEffect> = new Map<string, D
   ['pwsh', (args) => shell('pwsh', args)],
   // What a program does with a line that is typed to it, nobody can judge.
   ['job_output', (args) => ({ kind: Object.hasOwn(args, 'input') ? 'unknown' : 'none' })],
-  ...['todo_write', 'ask_user_question', 'job_list', 'job_kill', 'run_code', 'skill'].map((name) => [name, () => ({ kind: 'none' as const })] as const),
+  ...['todo_write', 'ask_user_question', 'exit_plan_mode', 'create_goal', 'get_goal', 'update_goal', 'job_list', 'job_kill', 'run_code', 'skill'].map((name) => [name, () => ({ kind: 'none' as const })] as const),
+  ...['schedule_create', 'schedule_list', 'schedule_delete'].map((name) => [name, () => ({ kind: 'none' as const })] as const),
+  // What an agent that is started does is judged by itself.
+  ...['subagent', 'subagent_fork', 'list_agents', 'send_message', 'interrupt_agent', 'followup_task', 'wait_agent'].map((name) => [name, () => ({ kind: 'none' as const })] as const),
+  ...['team_task_create', 'team_task_get', 'team_task_list', 'team_task_update'].map((name) => [name, () => ({ kind: 'none' as const })] as const),
+  ...['cordis_inspect_list', 'cordis_inspect_query', 'cordis_inspect_self', 'cordis_stop', 'cordis_undefine'].map((name) => [name, () => ({ kind: 'none' as const })] as const),
+  ...['session_search', 'session_event_search', 'session_trace', 'session_event_trace', 'session_event_read'].map((name) => [name, () => ({ kind: 'none' as const })] as const),
 ])
 
 /** One of Bosun's own tools that changes nothing outside the session, whatever its arguments. */

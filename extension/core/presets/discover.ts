@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/message-of.ts'
 import { FileError, type FileSystem } from '../../capabilities/file-system.ts'
 import { isErrorOf } from '../../base/harness-error.ts'
 import { presetFromText, presetSuffix } from './preset-file.ts'
@@ -44,6 +45,6 @@ async function readPreset(
     const { text, version } = await files.readText(await files.resolve(path, '/'), { maxBytes })
     return { ...found, generation: version, preset: { ...presetFromText(id, text), ...(root === 'workspace' && { isFromWorkspace: true as const }) } }
   } catch (error) {
-    return { ...found, problem: error instanceof Error ? error.message : String(error) }
+    return { ...found, problem: messageOf(error) }
   }
 }

@@ -1,4 +1,5 @@
 import { HarnessError } from '../../base/harness-error.ts'
+import type { Undo } from '../../base/undo.ts'
 import type { Emit, ScopeKey } from '../kernel/plugin.ts'
 import type { PresentationMode } from '../tools/service.ts'
 
@@ -28,6 +29,14 @@ export interface Preset {
   readonly hasInstructions?: boolean
   /** False: a long talk is never shortened by itself, only when the person asks. Absent: true. */
   readonly hasCompaction?: boolean
+  /** False: tools that query sessions are not there, whatever the setting `history.tools` says. Absent: true. */
+  readonly hasSessionTools?: boolean
+  /** Whose tools of MCP servers join: of these servers, or of none. Absent: of all. */
+  readonly mcpServers?: readonly string[] | false
+  /** Whose tools and prompt sections of other extensions of the editor join: of these, by id, or of all. Absent: of none. */
+  readonly extensions?: readonly string[] | true
+  /** Its shell is one that stays from call to call, in the place of the one that is new for each. */
+  readonly hasPersistentShell?: true
   /** What a new session may do, in the place of the setting; one of a workspace may only tighten it. */
   readonly permissions?: 'read-only' | 'workspace-write' | 'danger-full-access'
   /** Its file belongs to the workspace, not to the person. */
@@ -63,11 +72,15 @@ export interface Presets {
   /** The preset a layer stands on, in the generation it was mounted with. */
   presetOf(scope: ScopeKey): Preset | undefined
   /**
-   * Copy a preset into the person's own folder, to be changed there. Gives the path of the new file.
+   * Copy a preset to be changed there: into the person's own folder, or into that of the first folder of the workspace. The file is whole
+   * but for name and order, which are the new owner's to give, and closed to others. Gives its path.
    *
-   * Errors: `PresetError` `UNKNOWN_PRESET`; `PRESET_EXISTS`: an id is never written over; `PRESET_BROKEN` for a bad id.
+   * Errors: `PresetError` `UNKNOWN_PRESET`; `PRESET_EXISTS`: an id is never written over; `PRESET_BROKEN` for a bad id, a preset that cannot
+   * be read, or a workspace without a folder that is trusted.
    */
-  copy(id: string, newId: string): Promise<string>
+  copy(id: string, newId: string, root?: 'user' | 'workspace'): Promise<string>
+  /** Called for each layer of a preset that is mounted already, then for each as it is mounted. */
+  onMount(listener: (scope: ScopeKey, preset: Preset) => void): Undo
 }
 
 export type PresetErrorCode = 'UNKNOWN_PRESET' | 'PRESET_BROKEN' | 'PRESET_EXISTS' | 'AGENT_PRESET_LOCKED'

@@ -3,13 +3,18 @@ import type { FileSystem } from '../../capabilities/file-system.ts'
 import type { Workspace } from '../../capabilities/workspace.ts'
 import type { Context, Kernel, Plugin, ScopeKey } from '../kernel/plugin.ts'
 import { isHarmless } from '../policy/tool-effects.ts'
+import type { PresentationMode } from '../tools/service.ts'
 import { settings } from '../settings/specs.ts'
 import { discoverPresets, type FoundPreset } from './discover.ts'
 import { presetFileText, presetIdPattern, presetSuffix } from './preset-file.ts'
 import type { Preset, Presets, PresetSummary } from './preset.ts'
 import { PresetError } from './preset.ts'
+import { extensionOfGroup, takesExtension } from './extension-tools.ts'
+import { isEditorTool, isMcpTool, isSwitchedOff, takesEditorTool, takesMcpTool } from './mcp-tools.ts'
+import { isPluginTool } from './plugin-tools.ts'
 import { hasFolderForPrograms, isProgramTool } from './program-tools.ts'
-import { presetAliases, shippedPresets } from './shipped.ts'
+import { isSessionTool } from './session-tools.ts'
+import { presetIdOf, shippedPresets } from './shipped.ts'
 
 interface PresetsOptions {
   readonly kernel: Pick<Kernel, 'createScope' | 'disposeScope'>
@@ -56,6 +61,7 @@ class PresetMounts implements Presets {
   /** By id and generation; a generation that was replaced stands for the sessions that run on it. */
   readonly #scopes = new Map<string, ScopeKey>()
   readonly #mounted = new Map<ScopeKey, Preset>()
+  readonly #listeners = new Set<(scope: ScopeKey, preset: Preset) => void>()
   /** Every name a preset that comes with Bosun speaks of: a tool may be named before its part is there. */
   readonly #toolNames: ReadonlySet<string>
 
@@ -97,28 +103,37 @@ class PresetMounts implements Presets {
   }
 
   defaultId(): string {
-    const id = this.#ctx.settings.get(settings.agentDefaultPreset)
-    return presetAliases[id] ?? id
+    return presetIdOf(this.#ctx.settings.get(settings.agentDefaultPreset))
   }
 
   get(asked: string): Preset | undefined {
-    const id = presetAliases[asked] ?? asked
+    const id = presetIdOf(asked)
     return this.#known.find((other) => other.id === id && other.preset !== undefined)?.preset
   }
 
   scopeOf(asked: string): ScopeKey {
     const known = this.#find(asked)
-    const { id, generation, path, preset } = known
-    const key = `${id}@${generation}`
+    const { id, generation, path, root, preset } = known
+    const presentation = this.#presentation(preset)
+    // The same file is less in a workspace than among the person's own: it may only tighten.
+    const key = `${root} ${id}@${generation} ${presentation}`
     const mounted = this.#scopes.get(key)
     if (mounted) return mounted
     const problem = this.#problem(known)
     if (problem !== undefined || preset === undefined) throw new PresetError('PRESET_BROKEN', refusal({ id, path, problem }))
     const scope = this.#kernel.createScope(`preset ${id}`, null)
-    mount(this.#ctx.scoped(scope), preset, this.#workspace)
+    mount(this.#ctx.scoped(scope), { ...preset, presentation }, this.#workspace)
     this.#scopes.set(key, scope)
     this.#mounted.set(scope, preset)
+    for (const listener of this.#listeners) listener(scope, preset)
     return scope
+  }
+
+  /** The person's choice over that of the preset, but for one whose own words are the whole prompt: they leave no room for what programs can call. */
+  #presentation(preset: Preset | undefined): PresentationMode {
+    const chosen = this.#ctx.settings.get(settings.toolsPresentation)
+    const own = preset?.presentation ?? 'native'
+    return chosen === 'preset' || preset?.persona !== undefined ? own : chosen
   }
 
   presetOf(scope: ScopeKey): Preset | undefined {
@@ -129,19 +144,34 @@ class PresetMounts implements Presets {
     return undefined
   }
 
-  async copy(id: string, newId: string): Promise<string> {
+  onMount(listener: (scope: ScopeKey, preset: Preset) => void): Undo {
+    const own = (scope: ScopeKey, preset: Preset) => listener(scope, preset)
+    this.#listeners.add(own)
+    for (const [scope, preset] of this.#mounted) own(scope, preset)
+    return () => void this.#listeners.delete(own)
+  }
+
+  async copy(id: string, newId: string, root: 'user' | 'workspace' = 'user'): Promise<string> {
     await this.discover()
     const { preset } = this.#find(id)
     if (!this.#stored) throw new PresetError('PRESET_BROKEN', 'There is no folder for presets of your own here.')
     if (preset === undefined) throw new PresetError('PRESET_BROKEN', `The preset ${id} cannot be read, so it cannot be copied. Mend it first.`)
     if (!presetIdPattern.test(newId)) throw new PresetError('PRESET_BROKEN', `"${newId}" is no name for a preset. Use lower-case letters, digits and hyphens, a letter or digit first.`)
-    if (newId in presetAliases || this.#known.some((other) => other.id === newId)) throw exists(newId)
+    if (presetIdOf(newId) !== newId || this.#known.some((other) => other.id === newId)) throw exists(newId)
     const { files, userFolder } = this.#stored
-    const target = await files.resolve(`${userFolder}/${newId}${presetSuffix}`, '/')
+    const folder = root === 'user' ? userFolder : this.#workspaceFolder()
+    const target = await files.resolve(`${folder}/${newId}${presetSuffix}`, '/')
     if (target.exists) throw exists(newId)
-    await files.writeText({ target, text: presetFileText(preset), expect: { kind: 'absent' }, label: `Bosun: copy the preset ${id}` })
+    await files.writeText({ target, text: presetFileText(preset), expect: { kind: 'absent' }, isForOwnerAlone: true, label: `Bosun: copy the preset ${id}` })
     await this.discover()
     return target.path
+  }
+
+  #workspaceFolder(): string {
+    const [first] = this.#workspace?.folders() ?? []
+    if (first === undefined) throw new PresetError('PRESET_BROKEN', 'No folder is open, so there is no workspace to keep a preset in. Open a folder, or copy it to your own presets.')
+    if (this.#workspace?.isTrusted() === false) throw new PresetError('PRESET_BROKEN', 'The folder is not trusted, so its presets are not read. Trust it first, or copy the preset to your own.')
+    return `${first.path}/${workspaceFolder}`
   }
 
   async dispose(): Promise<void> {
@@ -151,10 +181,10 @@ class PresetMounts implements Presets {
   }
 
   #find(asked: string): Known {
-    const id = presetAliases[asked] ?? asked
+    const id = presetIdOf(asked)
     const known = this.#known.find((other) => other.id === id && other.preset !== undefined) ?? this.#known.find((other) => other.id === id)
     if (known) return known
-    const names = this.#known.map((other) => other.id).join(', ')
+    const names = this.#known.flatMap((other) => (other.preset === undefined ? [] : [other.id])).join(', ')
     throw new PresetError('UNKNOWN_PRESET', `There is no preset named ${asked}. Choose one of ${names}.`)
   }
 
@@ -162,8 +192,15 @@ class PresetMounts implements Presets {
     if (preset === undefined) return problem
     if (problem !== undefined) return problem
     const missing = (preset.needs ?? []).filter((name) => !this.#ctx.tools.get(name, null))
-    if (missing.length > 0) return `The preset ${id} needs ${missing.join(', ')}, which this build does not have.`
-    const unknown = root === 'shipped' ? [] : preset.tools.filter((name) => !this.#toolNames.has(name) && !this.#ctx.tools.get(name, null))
+    if (missing.length > 0 && missing.every(isPluginTool)) return `The preset ${id} writes plugins, and those are off. ${this.#ctx.settings.get(settings.dynamicPluginsEnabled) ? 'Trust this folder to use it.' : 'Turn on the setting bosun.dynamicPlugins.enabled to use it.'}`
+    if (missing.length > 0) {
+      const reasons = new Map(this.#ctx.tools.absent().map(({ definition, needs }) => [definition.name, needs]))
+      const [reason] = missing.flatMap((name) => reasons.get(name) ?? [])
+      return reason === undefined ? `The preset ${id} needs ${missing.join(', ')}, which this build does not have.` : `The preset ${id} needs ${missing.join(', ')}. What is missing for that: ${reason}`
+    }
+    const unseen = root === 'shipped' ? [] : preset.tools.filter((name) => !this.#toolNames.has(name) && !isMcpTool(name) && !isEditorTool(name) && !this.#ctx.tools.get(name, null))
+    const absent = unseen.length === 0 ? [] : this.#ctx.tools.absent().map(({ definition }) => definition.name)
+    const unknown = unseen.filter((name) => !absent.includes(name))
     return unknown.length === 0 ? undefined : `There is no tool named ${unknown.join(', ')}. Take it out of the list of tools.`
   }
 }
@@ -181,7 +218,7 @@ const sorted = (known: readonly Known[]): readonly Known[] =>
 function withoutTwins(known: readonly Known[]): readonly Known[] {
   const first = new Map<string, Known>()
   return known.map((one) => {
-    const earlier = first.get(one.id)
+    const earlier = first.get(presetIdOf(one.id))
     if (earlier === undefined) {
       first.set(one.id, one)
       return one
@@ -191,22 +228,29 @@ function withoutTwins(known: readonly Known[]): readonly Known[] {
   })
 }
 
-function mount(ctx: Context, { id, presentation, persona, sections = [], hasRuntimeContext, tools }: Preset, workspace: PresetsOptions['workspace']): void {
-  if (presentation !== 'native') ctx.tools.presentAs(presentation)
+function mount(ctx: Context, { id, presentation, persona, sections = [], hasRuntimeContext, hasSessionTools = true, mcpServers, extensions, isFromWorkspace, tools }: Preset, workspace: PresetsOptions['workspace']): void {
+  ctx.tools.presentAs(presentation)
   for (const { name, order, text } of sections) ctx.systemPrompt.section({ name, order, text })
   if (persona !== undefined) ctx.systemPrompt.section({ name: `persona of ${id}`, order: 0, text: persona, isComplete: true })
   if (!hasRuntimeContext) ctx.systemPrompt.omitRuntimeContext()
   const isTrusted = () => workspace?.isTrusted() ?? true
   const canRunPrograms = () => workspace === undefined || hasFolderForPrograms(workspace)
-  const isTurnedOff = (name: string) => ctx.settings.get(settings.toolsDisabled).includes(name)
-  const update = keepToolsTo(ctx, (name) => tools.includes(name) && !isTurnedOff(name) && (isTrusted() || isHarmless(name)) && (canRunPrograms() || !isProgramTool(name)))
+  const isTurnedOff = (name: string) => ctx.settings.get(settings.toolsDisabled).includes(name) || isSwitchedOff(name, ctx.settings, workspace?.folders() ?? [])
+  const joins = (name: string) => hasSessionTools && isSessionTool(name) && ctx.settings.get(settings.historyTools)
+  // What stands in other sessions a workspace cannot ask for: the person's setting alone opens it.
+  const isNamed = (name: string) => tools.includes(name) && !(isFromWorkspace === true && isSessionTool(name))
+  const isFromTaken = (name: string) => {
+    const extensionId = extensionOfGroup(ctx.tools.groupOf(name, null))
+    return extensionId !== null && takesExtension(extensionId, extensions)
+  }
+  const update = keepToolsTo(ctx, (name) => (isNamed(name) || joins(name) || takesMcpTool(ctx.tools.get(name, null) ?? { name }, mcpServers) || takesEditorTool(name, mcpServers) || isFromTaken(name)) && !isTurnedOff(name) && (isTrusted() || isHarmless(name)) && (canRunPrograms() || !isProgramTool(name)))
   if (workspace) {
     ctx.effect(workspace.onDidChangeTrust(update))
     ctx.effect(workspace.onDidChangeFolders(update))
   }
   ctx.effect(
     ctx.settings.onDidChange((key) => {
-      if (key === settings.toolsDisabled.key) update()
+      if ([settings.toolsDisabled.key, settings.historyTools.key, settings.mcpDisabledTools.key].includes(key)) update()
     }),
   )
 }

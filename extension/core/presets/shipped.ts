@@ -11,5 +11,8 @@ import type { Preset } from './preset.ts'
 /** The presets that come with Bosun. Source: runtime specification 17; design decision "Default preset". */
 export const shippedPresets: readonly Preset[] = Object.entries({ editor, standard, code, minimal, creator, team, ask }).map(([id, content]) => presetFrom(id, content))
 
-/** Other names under which a shipped preset is known. */
-export const presetAliases: Readonly<Record<string, string>> = { cordis: 'creator' }
+/** Other names of shipped presets. */
+const presetAliases: ReadonlyMap<string, string> = new Map([['cordis', 'creator']])
+
+/** The id that a preset has in the list, by any of its names. */
+export const presetIdOf = (name: string): string => presetAliases.get(name) ?? name

@@ -1,5 +1,6 @@
 import { freezeJson, type Json } from '../../base/json.ts'
 import { Emitter } from '../../base/emitter.ts'
+import { messageOf } from '../../base/message-of.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import { isDelta, isRow, unpackOne, unpackRow, type ChunkRow } from '../log/chunk-rows.ts'
@@ -185,7 +186,7 @@ export class SessionFold {
     fold.hasFailed = true
     this.#logger.error('A projection failed; its value stands still in this session.', {
       key: fold.unit.key,
-      error: error instanceof Error ? error.message : String(error),
+      error: messageOf(error),
     })
   }
 }

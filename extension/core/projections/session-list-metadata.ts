@@ -19,18 +19,21 @@ export type SessionListState = {
   readonly prompts: number
   readonly isTurnOpen: boolean
   readonly isArchived: boolean
+  /** Events an agent's session began with: their title names another. */
+  readonly inherited: number
 }
 
 export const sessionListMetadataProjection: Projection<SessionListState, SessionListMetadata> = {
   key: 'sessionListMetadata',
-  stateVersion: 2,
+  stateVersion: 3,
   schema: () => z.strictObject({ title: titleProjection.schema(), updatedAt: z.number().nullable(), prompts: z.int(), isTurnOpen: z.boolean(), isArchived: z.boolean() }),
   parts: 'none',
   isKept: true,
-  start: () => ({ title: titleProjection.start(), updatedAt: null, prompts: 0, isTurnOpen: false, isArchived: false }),
+  start: (header) => ({ title: titleProjection.start(), updatedAt: null, prompts: 0, isTurnOpen: false, isArchived: false, inherited: header?.origin === 'subagent' ? (header.seedLength ?? 0) : 0 }),
   step: (state, event) => {
     switch (event.type) {
       case 'session/title': {
+        if (event.seq < state.inherited) return state
         const title = titleProjection.step(state.title, event)
         return title === state.title ? state : { ...state, title }
       }
@@ -48,5 +51,5 @@ export const sessionListMetadataProjection: Projection<SessionListState, Session
         return state
     }
   },
-  view: ({ title, ...rest }) => ({ title: titleProjection.view(title), ...rest }),
+  view: ({ title, inherited: _inherited, ...rest }) => ({ title: titleProjection.view(title), ...rest }),
 }

@@ -1,3 +1,5 @@
+import { thrownText } from '../../base/thrown-text.ts'
+
 const placeholder = /\{\{([\s\S]*?)(\}\}|$)/g
 const nameShape = /^[a-z][a-z0-9_]*$/
 
@@ -19,4 +21,14 @@ export function interpolate(text: string, values: Readonly<Record<string, string
     if (value === undefined || value === '') throw new Error(`Prompt section ${section} uses {{${name}}}, which has no value now.`)
     return value
   })
+}
+
+/** What is wrong with the placeholders of a section, in a sentence; null when every request can fill them in. */
+export function placeholderProblem(text: string, section: string): string | null {
+  try {
+    interpolate(text, { provider: 'provider', model: 'model', cwd: 'cwd' }, section)
+    return null
+  } catch (error) {
+    return thrownText(error) ?? 'Its placeholders cannot be read.'
+  }
 }

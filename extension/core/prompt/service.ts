@@ -2,6 +2,7 @@ import type { Undo } from '../../base/undo.ts'
 import { everyLayer } from '../kernel/plugin.ts'
 import type { Context, Dispatcher, Plugin, ScopeKey } from '../kernel/plugin.ts'
 import { scopeChain } from '../kernel/scope-chain.ts'
+import { RESERVED_TOOL_NAME } from '../tools/definition.ts'
 import { UNLISTED_TOOLS, type Tools } from '../tools/service.ts'
 import { interpolate } from './interpolate.ts'
 import type { PromptContext, PromptSection, RenderedSection, RuntimeContextSection, SystemPrompt } from './system-prompt.ts'
@@ -84,6 +85,7 @@ class PromptLayers {
   }
 
   async assemble(context: PromptContext): ReturnType<SystemPrompt['assemble']> {
+    this.#checkPresentation(context.scope)
     this.#checkToolOrder(context.scope)
     const own = { sections: this.#render(context), runtimeContext: await this.#runtimeTexts(context) }
     const { sections, runtimeContext } = await this.#parts.dispatch.waterfall('system-prompt/assemble', context.scope, [own, context], async () => own)
@@ -94,9 +96,21 @@ class PromptLayers {
     }
   }
 
+  #checkPresentation(scope: ScopeKey): void {
+    const tools = this.#parts.tools()
+    if (tools === undefined || tools.presentation(scope) === 'native' || tools.get(RESERVED_TOOL_NAME, scope) !== undefined) return
+    throw new Error('Tools are to be used through programs here, and nothing runs programs. Choose another preset, or set bosun.tools.presentation to native.')
+  }
+
   #checkToolOrder(scope: ScopeKey): void {
     const tools = this.#parts.tools()
-    const unknown = this.#parts.toolOrder().filter((name) => name !== UNLISTED_TOOLS && tools?.get(name, scope) === undefined && tools?.get(name, null) === undefined)
+    const missing = this.#parts.toolOrder().filter((name) => name !== UNLISTED_TOOLS && tools?.get(name, scope) === undefined && tools?.get(name, null) === undefined)
+    const native = tools?.presentation(scope) === 'code' ? this.#parts.toolOrder().filter((name) => name !== UNLISTED_TOOLS && name !== RESERVED_TOOL_NAME) : []
+    if (native.length > 0) throw new Error(`The setting bosun.tools.order names ${native.join(', ')}, but programs are all a model can call here. Take them out, or set bosun.tools.presentation to both or native.`)
+    if (missing.length === 0) return
+    // One that cannot work here or is off is a name all the same: what is written for one machine is no mistake on another.
+    const absent = new Set(tools?.absent().map(({ definition }) => definition.name))
+    const unknown = missing.filter((name) => !absent.has(name) && !comesWithServer(name))
     if (unknown.length === 0) return
     const known = tools?.list(null).map(({ name }) => name) ?? []
     throw new Error(`The setting bosun.tools.order names ${unknown.join(', ')}, which is no tool. Correct it. Known: ${known.join(', ')}.`)
@@ -126,6 +140,9 @@ class PromptLayers {
     return texts.filter(({ text }) => text !== '')
   }
 }
+
+/** Such tools come and go. */
+const comesWithServer = (name: string): boolean => /^(?:mcp|vscode)__/.test(name)
 
 /** The service as one context sees it: contributions are filed into its layer and belong to its plugin. */
 class SystemPromptView implements SystemPrompt {

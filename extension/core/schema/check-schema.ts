@@ -63,8 +63,8 @@ function kindOf(schema: JsonObject, path: string): string {
 
 function checkOneOf(schema: JsonObject, path: string): { schema: Json; path: string }[] {
   const branches = schema['oneOf']
-  if (!isJsonArray(branches as Json) || (branches as readonly Json[]).length < 2) throw new SchemaError(path, '`oneOf` needs at least two branches.')
-  return (branches as readonly Json[]).map((branch, index) => ({ schema: branch, path: `${path}.oneOf.${index}` }))
+  if (!isJsonArray(branches) || branches.length < 2) throw new SchemaError(path, '`oneOf` needs at least two branches.')
+  return branches.map((branch, index) => ({ schema: branch, path: `${path}.oneOf.${index}` }))
 }
 
 function checkObject(schema: JsonObject, path: string): { schema: Json; path: string }[] {
@@ -74,8 +74,8 @@ function checkObject(schema: JsonObject, path: string): { schema: Json; path: st
     throw new SchemaError(path, '`additionalProperties` is true or false.')
   }
   const required = Object.hasOwn(schema, 'required') ? schema['required'] : []
-  if (!isJsonArray(required as Json)) throw new SchemaError(path, '`required` is a list of property names.')
-  for (const name of required as readonly Json[]) {
+  if (!isJsonArray(required)) throw new SchemaError(path, '`required` is a list of property names.')
+  for (const name of required) {
     if (typeof name !== 'string' || !properties || !Object.hasOwn(properties, name)) {
       throw new SchemaError(path, `the required property ${shown(name)} is not declared.`)
     }

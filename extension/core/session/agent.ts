@@ -25,7 +25,7 @@ export interface Agent {
   followup(message: UserMessage): void
   /** Next step, wakes. */
   steer(message: UserMessage): void
-  /** Next step, does not wake. */
+  /** Next step, does not wake. Taken also while the agent goes, for when its session is resumed. */
   inject(message: UserMessage): void
   /** First cause wins; nothing when idle, but it ends maintenance. Clears the inbox, durably, unless `keepInbox`. */
   cancel(cause: CancelCause, options?: { readonly keepInbox?: boolean }): void
@@ -41,6 +41,8 @@ export interface Agent {
     /** Move from the next turn to the next step, and wake. */
     steerNow(messageId: string): boolean
   }
+  /** Time that `work` takes is none of the turn's: it waits for others, such as for a place among the agents at work. */
+  untimed<T>(work: () => Promise<T>): Promise<T>
   /** Quiescence of the whole agent, not the end of one message. */
   whenIdle(): Promise<void>
   /** Only when idle; the status stays idle. The signal fires on a cancel. Errors: `AgentError` `BUSY`, `DISPOSED`. */

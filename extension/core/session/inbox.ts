@@ -9,7 +9,7 @@ export interface InboxLists {
   readonly nextStep: readonly UserMessage[]
 }
 
-export const emptyInbox: InboxLists = { nextTurn: [], nextStep: [] }
+const emptyInbox: InboxLists = { nextTurn: [], nextStep: [] }
 
 /** The inbox after one splice. Places outside the list count as its end, as in `Array.splice`. */
 export function spliced(lists: InboxLists, { target, start, removedCount = 0, inserted }: InboxSplice): InboxLists {

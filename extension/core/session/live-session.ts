@@ -1,4 +1,5 @@
 import { isJsonObject, JsonError, snapshotJson, type Json, type JsonObject } from '../../base/json.ts'
+import { messageOf } from '../../base/message-of.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { EventFile, LogRepair, LogWriter } from '../../capabilities/event-store.ts'
@@ -7,12 +8,14 @@ import { ChunkPacker, isRow, type ChunkRow } from '../log/chunk-rows.ts'
 import type { EventDraft, EventType, SessionEvent, SessionHeader } from '../log/event.ts'
 import type { EventTypes } from '../log/event-types.ts'
 import { linkProblem, payloadProblem } from '../log/parse-event.ts'
+import type { OpenTurn } from '../log/invariants.ts'
 import type { Message, UserMessage } from '../log/message.ts'
 import { summaryProblem } from '../log/notice.ts'
 import type { ProjectionSnapshot } from '../projections/projection.ts'
 import type { Changes, SessionFold } from '../projections/registry.ts'
 import type { DerivedLog } from './derived-log.ts'
 import type { Session, Surface } from './session.ts'
+import { addLines } from './load-log.ts'
 import { brokenRule, notJson, reentrantAppend, sessionClosed, sessionReadOnly, unknownDraft } from './session-error.ts'
 
 export interface LiveSessionParts {
@@ -29,6 +32,8 @@ export interface LiveSessionParts {
   readonly obstacle?: string
   /** Called with each committed event and the projected values it changed. Contains its own failures. */
   readonly onEvent: (session: Session, event: SessionEvent, changes: Changes) => void
+  /** Called with each event that another window wrote. Contains its own failures. */
+  readonly onMirrored: (session: Session, event: SessionEvent, changes: Changes) => void
   /** Durable work of others that a flush waits for. */
   readonly onFlush: (session: Session) => Promise<void>
   /** What to keep beside the log, the same object while nothing is to be written. `isLast`: nothing will be appended any more. */
@@ -39,6 +44,10 @@ export interface LiveSessionParts {
 
 /** What was appended reaches the disk after this long, also when nobody asks for a flush. Source: runtime specification 12.1. */
 const writeBehindMs = 200
+
+/** Between two looks at a log that another window writes, and how much of it one look takes in. */
+const lookMs = 500
+const maxLookBytes = 1_000_000
 
 /** A session of this host. An append costs the same however long the log is. Source: runtime specification 11.3. */
 export class LiveSession implements Session {
@@ -53,6 +62,8 @@ export class LiveSession implements Session {
   #hasLostAccess = false
   #closing: Promise<void> | null = null
   #cancelWriteBehind: Undo | null = null
+  #followers = 0
+  #cancelLook: Undo | null = null
   #keptNote: JsonObject | null = null
 
   constructor(parts: LiveSessionParts) {
@@ -129,13 +140,48 @@ export class LiveSession implements Session {
     return this.#parts.log.surface.surface
   }
 
+  openTurn(): OpenTurn | null {
+    return this.#parts.log.invariants.openTurn
+  }
+
   projections(): ProjectionSnapshot {
     return this.#parts.fold.snapshot()
+  }
+
+  follow(): Undo {
+    if (this.access === 'write' || this.#parts.file.writer === undefined) return () => {}
+    this.#followers += 1
+    if (this.#followers === 1) this.#lookAgain()
+    let isFollowing = true
+    return () => {
+      if (!isFollowing) return
+      isFollowing = false
+      this.#followers -= 1
+      if (this.#followers === 0) this.#cancelLook?.()
+    }
   }
 
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
+  }
+
+  #lookAgain(): void {
+    this.#cancelLook = this.#parts.clock.schedule(lookMs, () => void this.#look())
+  }
+
+  /** What was written since the last look. A log that cannot be followed stays as it is here until the session is opened anew. */
+  async #look(): Promise<void> {
+    const { file, fold, log, logger, onMirrored, types } = this.#parts
+    try {
+      const lines = await file.readMore(maxLookBytes)
+      if (this.#closing !== null) return
+      addLines(lines, { types, log, id: this.id, take: (event) => onMirrored(this, event, fold.step(event)) })
+    } catch (error) {
+      logger.warn('A session that another window writes cannot be followed any more.', { session: this.id, error: messageOf(error) })
+      return
+    }
+    if (this.#followers > 0 && this.#closing === null) this.#lookAgain()
   }
 
   #commit(draft: EventDraft, time: number, tell: (event: SessionEvent, changes: Changes) => void): SessionEvent {
@@ -207,7 +253,7 @@ export class LiveSession implements Session {
       await this.flush()
     } catch (error) {
       // The next flush that somebody waits for fails with the same error.
-      this.#parts.logger.error('A session could not be written.', { session: this.id, error: error instanceof Error ? error.message : String(error) })
+      this.#parts.logger.error('A session could not be written.', { session: this.id, error: messageOf(error) })
       return
     }
     if (this.#parts.note(this, false) !== this.#keptNote) await this.#keepNote(false)
@@ -230,6 +276,7 @@ export class LiveSession implements Session {
       await this.#keepNote(true)
     } finally {
       this.#cancelWriteBehind?.()
+      this.#cancelLook?.()
       this.#undoLeaseWatch()
       try {
         await file.close()

@@ -1,6 +1,6 @@
 import { freezeJson, type JsonObject } from '../../base/json.ts'
 import { EventStoreError, type EventFile } from '../../capabilities/event-store.ts'
-import { isChunkRow, rowFromLine, unpackRow, type ChunkRow } from '../log/chunk-rows.ts'
+import { isChunkRow, isRow, rowFromLine, unpackRow, type ChunkRow } from '../log/chunk-rows.ts'
 import type { DerivedLog } from './derived-log.ts'
 import type { SessionEvent, SessionHeader } from '../log/event.ts'
 import type { EventTypes } from '../log/event-types.ts'
@@ -37,6 +37,22 @@ export async function loadLog(file: EventFile, types: EventTypes, log: DerivedLo
       log.addItem(item)
       take?.(item)
       lines++
+    }
+  }
+}
+
+/**
+ * Take lines that another window has written into `log`, and hand each event to `take`.
+ *
+ * Errors: `SessionError` `UNKNOWN_EVENT`; `EventStoreError` `UNREADABLE` for a line that cannot follow what is there.
+ */
+export function addLines(lines: readonly JsonObject[], { types, log, id, take }: { readonly types: EventTypes; readonly log: DerivedLog; readonly id: string; readonly take: (event: SessionEvent) => void }): void {
+  for (const line of lines) {
+    const item = readItem(line, log, types, id)
+    if (typeof item === 'string') throw new EventStoreError('UNREADABLE', `What another window wrote of session ${id} does not follow: ${item}.`)
+    for (const event of isRow(item) ? unpackRow(item) : [item]) {
+      log.add(event)
+      take(event)
     }
   }
 }

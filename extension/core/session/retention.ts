@@ -1,4 +1,5 @@
 import { isErrorOf } from '../../base/harness-error.ts'
+import { messageOf } from '../../base/message-of.ts'
 import type { BlobStore, SessionUsage } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import { EventStoreError } from '../../capabilities/event-store.ts'
@@ -132,5 +133,3 @@ export function expiredSessions(sessions: readonly SessionSummary[], touchedAfte
   const kept = new Set(sessions.filter(({ isLive, isNamed, problem, updatedAt }) => isLive || isNamed || problem !== undefined || updatedAt >= touchedAfter).map(rootOf))
   return sessions.filter((session) => !kept.has(rootOf(session))).sort((left, right) => right.createdAt - left.createdAt)
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -3,6 +3,7 @@ import type { Json } from '../../base/json.ts'
 import type { LogRepair, LogWriter } from '../../capabilities/event-store.ts'
 import type { Emit, Parallel, ScopeKey } from '../kernel/plugin.ts'
 import type { EventDraft, EventType, SessionEvent, SessionHeader } from '../log/event.ts'
+import type { OpenTurn } from '../log/invariants.ts'
 import type { Message } from '../log/message.ts'
 import type { ProjectionSnapshot } from '../projections/projection.ts'
 import { HarnessError } from '../../base/harness-error.ts'
@@ -37,7 +38,14 @@ export interface Session {
   /** Messages the model sees, cached by node. */
   messages(): readonly Message[]
   surface(): Surface
+  /** Of its turns, the one that is open, with its calls that have no result; null between turns. */
+  openTurn(): OpenTurn | null
   projections(): ProjectionSnapshot
+  /**
+   * Of a session that another window writes: take over what that writes, as it comes, until the undo; `session/mirrored` tells of each
+   * event. Nothing for one that is written here.
+   */
+  follow(): Undo
   close(): Promise<void>
 }
 
@@ -80,7 +88,7 @@ export interface Sessions {
     readonly delegationDepth?: number
   }): Promise<Session>
   /**
-   * Load, mend (torn tail, open turn) and open. The mending is itself durable; where the disk takes none, the session is read-only,
+   * Load, mend (torn tail, open turn) and open. A turn that waits for the person stays open; the agent of the session goes on with it. The mending is itself durable; where the disk takes none, the session is read-only,
    * as it stands. A live session is given as it is, but one that is
    * read-only is opened anew, since its writer may be gone.
    * Errors: `UNSUPPORTED_VERSION`, `UNKNOWN_EVENT`; the store's `SESSION_NOT_FOUND`, `UNREADABLE`. The file stays as it was then.
@@ -90,9 +98,18 @@ export interface Sessions {
   readTail(id: string, count: number): Promise<{ readonly header: SessionHeader; readonly events: readonly SessionEvent[] }>
   /**
    * Copy a live session up to and with event `boundary`, by default its newest; `ending` is appended to the copy.
+   * With `child` the copy is the session of an agent that the source's agent starts.
    * Errors: `SESSION_NOT_LIVE`, `INVALID_BOUNDARY`, `OPEN_TURN`; the store's `SESSION_NOT_FOUND`, `SESSION_ALREADY_EXISTS`.
    */
-  fork(sourceId: string, options?: { readonly boundary?: number; readonly childId?: string; readonly ending?: readonly EventDraft[] }): Promise<Session>
+  fork(
+    sourceId: string,
+    options?: {
+      readonly boundary?: number
+      readonly childId?: string
+      readonly ending?: readonly EventDraft[]
+      readonly child?: { readonly delegationDepth: number; readonly agentPreset: string }
+    },
+  ): Promise<Session>
   /**
    * Store a log that came from elsewhere, checked as an opening does, with `ending` appended. Nobody hears of it.
    * Errors: `INVALID_LOG` with the place, `UNSUPPORTED_VERSION`, `UNKNOWN_EVENT`; the store's `SESSION_ALREADY_EXISTS`, `INVALID_ID`. Nothing is stored then.
@@ -108,6 +125,11 @@ export interface Sessions {
    * from the whole of it. Undefined for a key nobody registered. Errors: as `open`.
    */
   valueOf(id: string, key: string): Promise<Json | undefined>
+  /**
+   * The same of a unit that keeps its state, where it is kept; undefined where nothing is, as for sessions that were written before
+   * the unit was there. Cheap: at most the end of the log is read, unless the log went far ahead of what is kept.
+   */
+  keptValueOf(id: string, key: string): Promise<Json | undefined>
   /** Errors: `INVALID_TITLE`; the store's `SESSION_BUSY`, and those of `open`. */
   rename(id: string, title: string): Promise<void>
   /** Put it out of the way in the list, or back. A new message of a person brings it back too. Errors: as `rename`. */
@@ -139,6 +161,8 @@ export interface SessionSummary {
   /** A person named it. */
   readonly isNamed: boolean
   readonly isArchived: boolean
+  /** Its last turn stands open: it runs, waits for the person, or was cut off. */
+  readonly isTurnOpen?: true
   /** Why it cannot be opened. */
   readonly problem?: string
 }
@@ -153,6 +177,10 @@ declare module '../kernel/plugin.ts' {
     /** A throw vetoes publication. */
     'session/created': Emit<[session: Session]>
     'session/disposed': Emit<[session: Session]>
+    /** It is gone for good, from the disk too. */
+    'session/removed': Emit<[sessionId: string]>
+    /** Another window wrote it, and this one follows. For views alone: whatever acts on events acts where they were written. */
+    'session/mirrored': Emit<[session: Session, event: SessionEvent]>
     /** Another window took the log over: the session is read-only now. */
     'session/access': Emit<[session: Session]>
     /** Flush rejects with the first failure. */

@@ -1,12 +1,13 @@
 import { isErrorOf } from '../../base/harness-error.ts'
 import { snapshotJson, type Json, type JsonObject } from '../../base/json.ts'
+import { messageOf } from '../../base/message-of.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { BlobStore } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import { EventStoreError, sessionAlreadyExists, sessionBusy, type EventFile, type EventStore, type StoredSession } from '../../capabilities/event-store.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Machine } from '../../capabilities/machine.ts'
-import type { Dispatcher, Plugin, ScopeKey } from '../kernel/plugin.ts'
+import { everyLayer, type Dispatcher, type Plugin, type ScopeKey } from '../kernel/plugin.ts'
 import { commandRepair, repairs } from '../log/crash-repair.ts'
 import type { EventDraft, SessionEvent, SessionHeader } from '../log/event.ts'
 import { createEventTypes, type EventTypes } from '../log/event-types.ts'
@@ -110,19 +111,20 @@ class SessionHost implements Sessions {
     }
   }
 
-  async fork(sourceId: string, options: { readonly boundary?: number; readonly childId?: string; readonly ending?: readonly EventDraft[] } = {}): Promise<Session> {
+  async fork(sourceId: string, options: NonNullable<Parameters<Sessions['fork']>[1]> = {}): Promise<Session> {
     const source = this.#live.get(sourceId)
     if (source === undefined) {
       await this.#parts.events.describe(sourceId)
       throw sessionNotLive(sourceId)
     }
-    const { boundary = source.length - 1, childId = this.#parts.machine.randomId(), ending = [] } = options
+    const { boundary = source.length - 1, childId = this.#parts.machine.randomId(), ending = [], child } = options
     if (!Number.isSafeInteger(boundary) || boundary < 0 || boundary >= source.length)
       throw new SessionError('INVALID_BOUNDARY', `Session ${sourceId} has no event ${boundary} to fork at; its events go from 0 to ${source.length - 1}.`)
     const seed = source.events(0, boundary + 1)
     const lastMark = seed.findLast(({ type }) => type === 'turn/start' || type === 'turn/end')
     if (lastMark?.type === 'turn/start') throw new SessionError('OPEN_TURN', `Event ${boundary} lies inside a turn. Fork at the end of a turn.`)
-    const { cwd, agentPreset } = source.header
+    const { cwd } = source.header
+    const agentPreset = child?.agentPreset ?? source.header.agentPreset
     const header: SessionHeader = {
       version: 0,
       id: childId,
@@ -130,11 +132,12 @@ class SessionHost implements Sessions {
       ...(cwd === undefined ? {} : { cwd }),
       parentSession: sourceId,
       seedLength: seed.length,
+      ...(child && { origin: 'subagent' as const, delegationDepth: child.delegationDepth }),
       ...(agentPreset === undefined ? {} : { agentPreset }),
     }
-    const child = await this.#createWith(header, seed, { ending, afterwards: () => this.#shareBlobs(sourceId, childId) })
+    const fork = await this.#createWith(header, seed, { ending, afterwards: () => this.#shareBlobs(sourceId, childId) })
     this.#ancestors.set(childId, [sourceId, ...this.ancestors(sourceId)])
-    return child
+    return fork
   }
 
   /** What its talk refers to. A fork without its images is better than none. */
@@ -142,7 +145,7 @@ class SessionHost implements Sessions {
     try {
       await this.#parts.blobs.share(from, to)
     } catch (error) {
-      this.#parts.logger.warn('The attachments of a session could not be given to its fork.', { session: to, error: error instanceof Error ? error.message : String(error) })
+      this.#parts.logger.warn('The attachments of a session could not be given to its fork.', { session: to, error: messageOf(error) })
     }
   }
 
@@ -225,6 +228,7 @@ class SessionHost implements Sessions {
         // A live session that nobody used has left nothing to remove.
         if (live === undefined || !isErrorOf(EventStoreError, error, 'SESSION_NOT_FOUND')) throw error
       }
+      this.#parts.dispatch.emit('session/removed', everyLayer, [id])
     })
   }
 
@@ -235,6 +239,7 @@ class SessionHost implements Sessions {
       const summary = await this.#summaryOf(await this.#parts.events.describe(id))
       if (summary === null || summary.isNamed || summary.problem !== undefined || summary.updatedAt >= touchedSince || isInUse()) return false
       await this.#parts.events.remove(id)
+      this.#parts.dispatch.emit('session/removed', everyLayer, [id])
       return true
     })
   }
@@ -315,7 +320,7 @@ class SessionHost implements Sessions {
     try {
       await this.#parts.events.remove(id)
     } catch (error) {
-      this.#parts.logger.warn('A session that could not be made left its files.', { session: id, error: error instanceof Error ? error.message : String(error) })
+      this.#parts.logger.warn('A session that could not be made left its files.', { session: id, error: messageOf(error) })
     }
   }
 
@@ -333,13 +338,13 @@ class SessionHost implements Sessions {
 
   async #ancestorsOf(header: SessionHeader): Promise<readonly string[]> {
     const ids: string[] = []
-    let parent = forkParent(header)
+    let parent = seedParent(header)
     while (parent !== undefined && ids.length < maxAncestors && !ids.includes(parent)) {
       const stored = await this.#parts.events.describe(parent).catch(() => null)
       // One that was removed, or cannot be read, ends the line: what it kept is out of reach.
       if (stored?.header == null) break
       ids.push(parent)
-      parent = forkParent(headerFrom(parent, stored.header))
+      parent = seedParent(headerFrom(parent, stored.header))
     }
     return ids
   }
@@ -422,6 +427,10 @@ class SessionHost implements Sessions {
         this.#projections.feed(session.id, event.seq, changes)
         dispatch.emit('session/event', this.#scopeOf(session.id), [session, event])
       },
+      onMirrored: (session, event, changes) => {
+        this.#projections.feed(session.id, event.seq, changes)
+        dispatch.emit('session/mirrored', this.#scopeOf(session.id), [session, event])
+      },
       onFlush: (session) => dispatch.parallel('session/flush', this.#scopeOf(session.id), [session]),
       note: ({ fold, length }, isLast) => kept.next(fold, { length, now: clock.now(), isLast }),
       onAccessLost: (session) => {
@@ -451,7 +460,7 @@ class SessionHost implements Sessions {
 
   #liveSummary(session: LiveSession): SessionSummary {
     const { id, header } = session
-    return { id, ...summaryFacts(header, session.fold.stateOf(sessionListMetadataProjection) ?? sessionListMetadataProjection.start()), isLive: true }
+    return { id, ...summaryFacts(header, session.fold.stateOf(sessionListMetadataProjection) ?? sessionListMetadataProjection.start(header)), isLive: true }
   }
 
   /** Null for one that went meanwhile. */
@@ -460,20 +469,20 @@ class SessionHost implements Sessions {
     if (stored.header === null) return { id, title: untitled, createdAt: modifiedAt, updatedAt: modifiedAt, isLive: false, isNamed: false, isArchived: false, problem: stored.problem ?? 'Its log cannot be read.' }
     try {
       const header = headerFrom(id, stored.header)
-      return { id, ...summaryFacts(header, await this.#storedListState(stored)), isLive: false }
+      return { id, ...summaryFacts(header, await this.#storedListState(stored, header)), isLive: false }
     } catch (error) {
       if (isErrorOf(EventStoreError, error, 'SESSION_NOT_FOUND')) return null
-      const problem = error instanceof Error ? error.message : String(error)
+      const problem = messageOf(error)
       return { id, title: untitled, createdAt: modifiedAt, updatedAt: modifiedAt, isLive: false, isNamed: false, isArchived: false, problem }
     }
   }
 
   /** From the note where that is as new as the log, else from the note and both ends of the log. */
-  async #storedListState({ id, note, notedAt, modifiedAt }: StoredSession): Promise<SessionListState> {
+  async #storedListState({ id, note, notedAt, modifiedAt }: StoredSession, header: SessionHeader): Promise<SessionListState> {
     const unit = sessionListMetadataProjection
     const row = keptRow(note, unit)
     // Written by this unit under this version.
-    const noted = row === null ? unit.start() : (row.value as unknown as SessionListState)
+    const noted = row === null ? unit.start(header) : (row.value as unknown as SessionListState)
     if (row !== null && notedAt !== null && notedAt >= modifiedAt) return noted
     const { head, tail } = await this.#parts.events.peek(id, peekBytes)
     const seen = new Map<number, SessionEvent>()
@@ -489,6 +498,15 @@ class SessionHost implements Sessions {
     if (live !== undefined) return live.projections().values[key]
     const stored = await this.#parts.events.describe(id)
     return (await this.#keptValue(stored, unit)) ?? (await this.#readValue(id, key))
+  }
+
+  async keptValueOf(id: string, key: string): Promise<Json | undefined> {
+    const unit = this.#projections.get(key)
+    if (unit?.isKept !== true) return undefined
+    const live = this.#live.get(id)
+    if (live !== undefined) return live.projections().values[key]
+    const stored = await this.#parts.events.describe(id)
+    return keptRow(stored.note, unit) === null ? undefined : ((await this.#keptValue(stored, unit)) ?? (await this.#readValue(id, key)))
   }
 
   /** From what is kept beside the log and the end of the log behind it; undefined when that leaves a gap. */
@@ -541,11 +559,14 @@ function summaryFacts(header: SessionHeader, state: SessionListState): Omit<Sess
     ...(header.origin === 'subagent' && parentSession !== undefined ? { startedBy: parentSession } : {}),
     isNamed: state.title?.source.kind === 'user',
     isArchived: state.isArchived,
+    ...(state.isTurnOpen && { isTurnOpen: true }),
   }
 }
 
 /** The session whose talk this one began with. */
-const forkParent = ({ parentSession, seedLength, origin }: SessionHeader): string | undefined =>
-  seedLength !== undefined && origin !== 'subagent' ? parentSession : undefined
+const seedParent = ({ parentSession, seedLength }: SessionHeader): string | undefined => (seedLength === undefined ? undefined : parentSession)
+
+/** The same, of a session that a person forked. */
+const forkParent = (header: SessionHeader): string | undefined => (header.origin === 'subagent' ? undefined : seedParent(header))
 
 const isAbsolute = (path: string): boolean => /^(\/|[A-Za-z]:[\\/]|\\\\|[a-z][a-z0-9+.-]*:\/\/)/.test(path)

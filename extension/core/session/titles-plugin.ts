@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/message-of.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Machine } from '../../capabilities/machine.ts'
@@ -118,7 +119,7 @@ class Titles {
 
   /** A title is only decoration: the one that is there stays. */
   #tell(session: Session, error: unknown): void {
-    this.#parts.logger.debug('A title could not be made.', { session: session.id, error: error instanceof Error ? error.message : String(error) })
+    this.#parts.logger.debug('A title could not be made.', { session: session.id, error: messageOf(error) })
   }
 }
 

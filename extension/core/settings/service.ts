@@ -1,4 +1,5 @@
 import { Emitter } from '../../base/emitter.ts'
+import { messageOf } from '../../base/message-of.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { SettingsSource } from '../../capabilities/settings-source.ts'
@@ -71,7 +72,7 @@ export function createSettings({ source, logger, entries = settingEntries, onPro
       return value
     } catch (error) {
       const held = known === undefined ? personsOwn(spec) : (known.value as T)
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       const { secretPaths = [], expects = reason }: Partial<SettingEntry> = spec
       const shown = secretPaths.length === 0 ? JSON.stringify(held) : known === undefined ? 'the default' : 'what stood there before'
       const problem = { key: spec.key, message: `${reason} Until it is corrected, ${shown} holds.` }
@@ -144,7 +145,7 @@ export function createSettings({ source, logger, entries = settingEntries, onPro
     try {
       if (next !== undefined) entry.parse(next)
     } catch (error) {
-      throw new SettingsError('INVALID_SETTING', error instanceof Error ? error.message : String(error), { cause: error })
+      throw new SettingsError('INVALID_SETTING', messageOf(error), { cause: error })
     }
     writing.add(key)
     try {

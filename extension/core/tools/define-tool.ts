@@ -1,4 +1,4 @@
-import type { Json } from '../../base/json.ts'
+import { isSnapshot, type Json } from '../../base/json.ts'
 import type { ToolCallView, ToolResultView } from '../../protocol/cards.ts'
 import type { ToolContent } from '../log/message.ts'
 import { toJsonSchema, toParameterSchema } from '../schema/compile.ts'
@@ -25,6 +25,7 @@ export interface ToolSpec<Parameters extends ParameterSpecs, Output extends Valu
   ) => InferValue<Output> | Promise<InferValue<Output>>
   readonly finalizeContent?: (exec: Execution, result: ToolResult) => readonly ToolContent[] | undefined
   readonly timeoutMs?: number
+  readonly canAskAgain?: true
   readonly limits?: readonly ToolLimit[]
   readonly isConcurrencySafe?: (args: InferArgs<Parameters>) => boolean
   readonly presentCall?: (args: InferArgs<Parameters>) => ToolCallView | undefined
@@ -44,7 +45,15 @@ export function defineTool<const Parameters extends ParameterSpecs, const Output
   type Args = InferArgs<Parameters>
   type Value = InferValue<Output>
   const parameters = toParameterSchema(spec.parameters)
-  const validateArguments = (args: Json): readonly string[] => validate(parameters, args)
+  // Each call asks several times: to be classified, before policy, before the body, for its cards.
+  const sound = new WeakSet<object>()
+  const validateArguments = (args: Json): readonly string[] => {
+    const isKept = isSnapshot(args)
+    if (isKept && sound.has(args)) return []
+    const violations = validate(parameters, args)
+    if (isKept && violations.length === 0) sound.add(args)
+    return violations
+  }
   // Validation is what makes the untyped JSON the inferred type; each cast below stands behind it.
   const softly = <T>(args: Json, use: (typed: Args) => T): T | undefined => {
     if (validateArguments(args).length > 0) return undefined
@@ -73,6 +82,7 @@ export function defineTool<const Parameters extends ParameterSpecs, const Output
     },
     ...(spec.finalizeContent && { finalizeContent: spec.finalizeContent }),
     ...(spec.timeoutMs !== undefined && { timeoutMs: spec.timeoutMs }),
+    ...(spec.canAskAgain && { canAskAgain: spec.canAskAgain }),
     ...(spec.limits && { limits: spec.limits }),
     ...(spec.isConcurrencySafe && {
       isConcurrencySafe: (args: Json) => softly(args, (typed) => spec.isConcurrencySafe?.(typed) === true) === true,

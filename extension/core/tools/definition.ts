@@ -26,6 +26,12 @@ export interface ToolDefinition {
   finalizeContent?(exec: Execution, result: ToolResult): readonly ToolContent[] | undefined
   /** Positive and finite; enforced by the time-out guard. */
   readonly timeoutMs?: number
+  /** Its body does nothing before the person has answered, so a call whose question a closing window cut off runs again. */
+  readonly canAskAgain?: true
+  /** The other extension of the editor that it comes from, by its id. */
+  readonly from?: string
+  /** The MCP server that lends it: as its tools bear the name, and as the person wrote it. */
+  readonly mcpServer?: { readonly name: string; readonly title: string }
   /** What one call may take and give, for the catalogue; the bodies enforce it by the same constants. */
   readonly limits?: readonly ToolLimit[]
   /** Only exactly `true` lets calls overlap. */
@@ -91,7 +97,11 @@ export interface ExecutionRequest {
   readonly arguments: unknown
   readonly agent?: Agent
   readonly parent?: ExecutionToken
+  /** The person was asked about this call before its window closed and has not answered: they are asked whatever policy says now. */
+  readonly wasAsked?: boolean
   readonly signal: AbortSignal
+  /** A call inside of another one that a card is drawn of all the same: its card facts are worked out. */
+  readonly hasCard?: true
   readonly onProgress?: (text: string) => void
 }
 
@@ -118,7 +128,7 @@ export interface ToolFailure {
 
 /** Who or what let a call run or stopped it, for people: kept with its result. Left out where reading in the workspace needs no word. */
 export interface PolicyGrounds {
-  readonly by: 'trust' | 'secret' | 'mode' | 'rule' | 'person' | 'guard' | 'effect'
+  readonly by: 'trust' | 'secret' | 'mode' | 'plan' | 'rule' | 'person' | 'guard' | 'effect'
   readonly why: string
   /** The rules that had a say, as their JSON texts. */
   readonly rules?: readonly string[]
@@ -139,9 +149,11 @@ export type PreExecuteAnswer = PreExecuteDecision | { readonly kind: 'rewrite'; 
 export interface ApprovalDetails {
   readonly effect: string
   readonly why: string
+  /** What a yes lets happen from then on, in words. */
+  readonly covers?: string
   /** What "Always allow…" would mean, in words, and the rule it would make. */
   readonly always?: readonly { readonly label: string; readonly rule: JsonObject }[]
-  /** Uncommitted work is at stake: asked even where the policy is never to ask. */
+  /** Uncommitted work is at stake, or code of the model would outlive the call: asked even where the policy is never to ask. */
   readonly mustAsk?: true
   /** The call asks for this mode, for itself alone. */
   readonly escalatesTo?: SandboxMode
@@ -172,6 +184,9 @@ export type PostExecuteDecision =
 
 /** Belongs to Code Mode: cannot be registered, shadowed or restricted in any layer. */
 export const RESERVED_TOOL_NAME = 'run_code'
+
+/** Of names that say where a tool comes from: what a person allows by such a name is that one's, also while it is not there. */
+export const reservedToolPrefixes = ['cordis_', 'mcp__', 'vscode__'] as const
 
 export type ToolErrorCode =
   | 'UNKNOWN_TOOL'

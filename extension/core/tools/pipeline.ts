@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assert-never.ts'
 import { readCallArguments } from '../../base/call-arguments.ts'
-import { deepFreeze, isJsonObject, jsonEquals, snapshotJson, stringifyJson } from '../../base/json.ts'
+import { deepFreeze, halfCharacterIn, isJsonObject, jsonEquals, snapshotJson, stringifyJson } from '../../base/json.ts'
 import type { Json } from '../../base/json.ts'
 import { isHarnessError } from '../../base/harness-error.ts'
 import { thrownText } from '../../base/thrown-text.ts'
@@ -52,7 +52,7 @@ export class StagedCall implements StagedExecution {
   #exec: Execution
   readonly #deferred: UserMessage[] = []
   /** Results this call's own body made, which need no second look. */
-  readonly #canonical = new WeakSet<ToolResult>()
+  readonly #canonical: ToolResult[] = []
   #result: ToolResult | null = null
   /** Final: policy, wrappers or the pipeline itself failed, so post-execute is skipped. */
   #isFinal = false
@@ -73,9 +73,9 @@ export class StagedCall implements StagedExecution {
     this.#finalize = definition?.finalizeContent?.bind(definition)
     let args: Json = null
     try {
-      args = snapshotJson(request.arguments, 'arguments')
+      args = argumentsOf(request.name, request.arguments)
     } catch (error) {
-      this.#end(failureOf(argumentsAreNotJson(request.name, error)))
+      this.#end(failureOf(error))
     }
     this.#exec = Object.freeze({
       callId: request.callId,
@@ -95,12 +95,22 @@ export class StagedCall implements StagedExecution {
   }
 
   async prepare(): Promise<void> {
+    const { agent, callId, wasAsked = false } = this.#request
+    this.#mustAsk = wasAsked
+    await this.#prepare()
+    // Refused, stopped or denied before anybody was asked again: what was asked before the window closed ends with it.
+    if (wasAsked && agent !== undefined) this.#registry.approvals()?.withdraw(agent, callId)
+  }
+
+  #mustAsk = false
+
+  async #prepare(): Promise<void> {
     if (this.#isFinal) return
     if (this.#isAborted()) return this.#end(failureOf(abortedBeforeDispatch()))
     if (this.#result) return
     const definition = this.#definition
-    if (!definition) return this.#settle(failureOf(unknownTool(this.#exec.name)))
     try {
+      if (!definition) return this.#settle(failureOf(this.#unknown()))
       const violations = definition.validateArguments?.(this.#exec.arguments) ?? []
       if (violations.length > 0) return this.#settle(failureOf(refusedArguments(this.#exec, violations)))
       const denial = await this.#policy()
@@ -119,7 +129,7 @@ export class StagedCall implements StagedExecution {
       const result = await dispatch.waterfall('tools/execute', this.#scope, [mutable], () => this.#called(mutable))
       // A wrapper may answer in its place or fail, but the body that was started is never left alone.
       await this.#body
-      this.#settle(this.#canonical.has(result) ? result : this.#renormalize(result))
+      this.#settle(this.#canonical.includes(result) ? result : this.#renormalize(result))
     } catch (error) {
       await this.#body
       this.#end(failureOf(error))
@@ -159,7 +169,7 @@ export class StagedCall implements StagedExecution {
     let isAllowed = false
     let rewrites = 0
     while (!isAllowed) {
-      const decision = await dispatch.waterfall('tools/pre-execute', this.#scope, [this.#exec], allow)
+      const decision = this.#asAsked(await dispatch.waterfall('tools/pre-execute', this.#scope, [this.#exec], allow))
       switch (decision.kind) {
         case 'allow':
           isAllowed = true
@@ -213,14 +223,20 @@ export class StagedCall implements StagedExecution {
     return null
   }
 
+  /** Nothing runs by itself because a window was opened: what waited for the person is asked about also where it would be allowed now. */
+  #asAsked(decision: PreExecuteAnswer): PreExecuteAnswer {
+    if (!this.#mustAsk || decision.kind !== 'allow') return decision
+    return { kind: 'ask', reason: decision.grounds?.why ?? 'You were asked before the window closed.' }
+  }
+
   /** The call goes on with other arguments; the log and the model hear of it. A result is a refusal of them. */
   #rewrite(args: Json, by: string): ToolFailure | null {
     const { agent, name, callId } = this.#exec
     let next: Json
     try {
-      next = snapshotJson(args, 'arguments')
+      next = argumentsOf(name, args)
     } catch (error) {
-      return failureOf(argumentsAreNotJson(name, error))
+      return failureOf(error)
     }
     const violations = this.#definition?.validateArguments?.(next) ?? []
     if (violations.length > 0) return failureOf(new ToolError('INVALID_ARGS', `The arguments of ${name} as ${by} changed them are not valid: ${violations.join('; ')}`))
@@ -256,6 +272,7 @@ export class StagedCall implements StagedExecution {
       if (isEscalation) return denial(agent ? `There are no approvals here, so ${name} cannot get wider permissions.` : `${name} was called outside of a session, so nobody can give it wider permissions.`, agent ? 'ESCALATION_NO_APPROVALS' : 'ESCALATION_NO_AGENT')
       return denial(decision.reason ?? `${name} needs approval, and there is nobody here who could give it.`)
     }
+    this.#mustAsk = false
     const answer = await approvals.request({
       agent,
       toolName: name,
@@ -277,7 +294,7 @@ export class StagedCall implements StagedExecution {
   #called(mutable: MutableExecution): Promise<ToolResult> {
     const definition = this.#definition
     // It may have gone, or have become another, while policy waited for the person.
-    if (!definition || this.#registry.get(this.#exec.name, this.#scope) !== definition) return Promise.resolve(failureOf(unknownTool(this.#exec.name)))
+    if (!definition || this.#registry.get(this.#exec.name, this.#scope) !== definition) return Promise.resolve(failureOf(this.#unknown()))
     const caller = this.#exec.signal
     const signal = mutable.signal === caller ? caller : AbortSignal.any([mutable.signal, caller])
     if (signal.aborted) return Promise.resolve(failureOf(this.#isAborted() ? abortedBeforeDispatch() : abortReason(signal)))
@@ -304,7 +321,7 @@ export class StagedCall implements StagedExecution {
     }
     // Whoever sees it on the way answers with another result or leaves it as it is.
     deepFreeze(result)
-    this.#canonical.add(result)
+    this.#canonical.push(result)
     return result
   }
 
@@ -313,8 +330,8 @@ export class StagedCall implements StagedExecution {
     const args = this.#exec.arguments
     const value = canonicalValue(definition, raw)
     const content = contentOf(name, output.render(args, value))
-    // Nested calls have no card of their own.
-    const meta = this.#exec.parent === undefined ? output.presentationMeta?.(args, value) : undefined
+    // Calls inside of another have no card of their own unless whoever makes them draws one.
+    const meta = this.#exec.parent === undefined || this.#request.hasCard === true ? output.presentationMeta?.(args, value) : undefined
     return {
       isError: false,
       value,
@@ -340,9 +357,14 @@ export class StagedCall implements StagedExecution {
     }
   }
 
+  #unknown(): ToolError {
+    const { name } = this.#exec
+    return new ToolError('UNKNOWN_TOOL', this.#registry.absence(name) ?? `There is no tool named ${JSON.stringify(name)}. Use one of the declared tools.`)
+  }
+
   #stillRegistered(): ToolDefinition {
     const definition = this.#definition
-    if (!definition || this.#registry.get(this.#exec.name, this.#scope) !== definition) throw unknownTool(this.#exec.name)
+    if (!definition || this.#registry.get(this.#exec.name, this.#scope) !== definition) throw this.#unknown()
     return definition
   }
 
@@ -413,7 +435,7 @@ export function failureOf(thrown: unknown): ToolFailure {
 }
 
 const NO_TEXT = 'The tool failed with a value that has no text.'
-const errorContent = (message: string): readonly ToolContent[] => [{ type: 'text', text: `Error: ${message}` }]
+const errorContent = (message: string): readonly ToolContent[] => [{ type: 'text', text: `Error: ${message}`.toWellFormed() }]
 
 /** Name and code of our own errors, and what their card shows. None for a value that lets nobody look at it. */
 function factsOf(thrown: unknown): { readonly info?: { readonly name: string; readonly code: string }; readonly meta?: Json } {
@@ -436,6 +458,8 @@ function errorFacts({ message, info }: ToolFailure['error']): ToolFailure['error
 }
 
 function snapshotOrNothing(meta: unknown): Json | undefined {
+  // Most calls have none, and a refusal is as dear as any error that is made.
+  if (meta === undefined) return undefined
   try {
     return snapshotJson(meta, 'meta')
   } catch {
@@ -462,7 +486,8 @@ function canonicalValue(definition: ToolDefinition, raw: unknown): Json {
 function contentOf(name: string, content: unknown): readonly ToolContent[] {
   const copy = snapshotJson(forgotten(content, content), `content of ${name}`)
   if (!isContent(copy)) throw new ToolError('INVALID_TOOL_OUTPUT', `${name} gave content for the model that is no list of texts and images.`)
-  return copy
+  // Half a character is no text: a provider refuses every request that a log with one is made into.
+  return copy.every((block) => block.type !== 'text' || block.text.isWellFormed()) ? copy : copy.map((block) => (block.type === 'text' ? { ...block, text: block.text.toWellFormed() } : block))
 }
 
 function isContent(value: Json | undefined): value is Json & readonly ToolContent[] {
@@ -513,6 +538,7 @@ function viewForWrappers(exec: Execution): MutableExecution {
 
 function withContexts(result: ToolResult, contexts: readonly UserMessage[]): ToolResult {
   if (contexts.length > 0) return { ...result, additionalContexts: snapshots(contexts) }
+  if (result.additionalContexts === undefined) return result
   const copy: { additionalContexts?: readonly UserMessage[] } & ToolResult = { ...result }
   delete copy.additionalContexts
   return copy
@@ -565,8 +591,6 @@ const denial = (reason: string, code: DenialCode | 'DENIED' = 'DENIED'): ToolFai
 const aborted = () => new ToolError('ABORTED', 'The call was stopped while it ran.')
 const abortedBeforeDispatch = () => new ToolError('ABORTED_BEFORE_DISPATCH', 'The call was stopped before it started.')
 const abortReason = (signal: AbortSignal): unknown => (isHarnessError(signal.reason) ? signal.reason : aborted())
-const unknownTool = (name: string) =>
-  new ToolError('UNKNOWN_TOOL', `There is no tool named ${JSON.stringify(name)}. Use one of the declared tools.`)
 const collapsed = (name: string) =>
   new ToolError('UNKNOWN_TOOL', `${JSON.stringify(name)} cannot be called directly here. Call it from a program through ${RESERVED_TOOL_NAME}.`)
 /** For text that is no JSON, the one thing to mend in it; else what the schema says. */
@@ -577,5 +601,16 @@ function refusedArguments({ name, arguments: args }: Execution, violations: read
   const next = read.isCut ? 'Nothing was done. Send the whole call again; if it is long, do it in several smaller calls.' : 'Nothing was done. Write the arguments as one JSON object and call again.'
   return new ToolError('INVALID_ARGS', `The arguments of ${name} cannot be read: the text ${read.problem}. ${next}`)
 }
-const argumentsAreNotJson = (name: string, cause: unknown) =>
-  new ToolError('INVALID_ARGS', `Invalid arguments for ${name}: ${thrownText(cause) ?? NO_TEXT}`, { cause })
+/** The arguments of a call, as a snapshot. Errors: `ToolError` `INVALID_ARGS` for what JSON would lose and for half a character, which no file, program or provider takes as text. */
+export function argumentsOf(name: string, given: unknown): Json {
+  const invalid = (problem: string, cause?: unknown) => new ToolError('INVALID_ARGS', `Invalid arguments for ${name}: ${problem}`, { cause })
+  let args: Json
+  try {
+    args = snapshotJson(given, 'arguments')
+  } catch (error) {
+    throw invalid(thrownText(error) ?? NO_TEXT, error)
+  }
+  const place = halfCharacterIn(args, 'arguments')
+  if (place !== null) throw invalid(`${place} holds half a character (a surrogate without its other half). Send whole characters; cut a text between them, as Array.from(text) parts it.`)
+  return args
+}

@@ -10,7 +10,7 @@ import { schemaSnapshot } from '../schema/compile.ts'
 import { RESERVED_TOOL_NAME, ToolError } from './definition.ts'
 import type { Execution, ExecutionRequest, ToolDefinition } from './definition.ts'
 import { StagedCall } from './pipeline.ts'
-import { UNLISTED_TOOLS, type PresentationMode, type Tools } from './service.ts'
+import { UNLISTED_TOOLS, type AbsentTool, type PresentationMode, type ToolAbsence, type Tools } from './service.ts'
 
 export interface ToolRegistryOptions {
   readonly dispatch: Dispatcher
@@ -18,6 +18,8 @@ export interface ToolRegistryOptions {
   readonly randomId: () => string
   /** Names in the order of their declarations, with the marker for all others. Absent: by name. */
   readonly order?: () => readonly string[]
+  /** How tools are presented where no layer says. Absent: native. */
+  readonly mode?: () => PresentationMode
 }
 
 /** The plugin that offers the tools service. */
@@ -46,9 +48,15 @@ interface Entry {
 /** What a scope was shown, with the layers it stood below then: binding a layer anew changes what it inherits. */
 interface Shown {
   readonly chain: readonly ScopeKey[]
+  readonly mode: PresentationMode
   readonly declarations: readonly ToolDeclaration[]
 }
+interface Absence extends ToolAbsence {
+  readonly make: () => ToolDefinition
+  readonly group: string
+}
 type Guard = (exec: Execution) => string | undefined
+type ExplainAbsent = (name: string) => string | undefined
 
 const BY_NAME = [UNLISTED_TOOLS] as const
 
@@ -58,12 +66,19 @@ export class ToolRegistry {
   readonly randomId: () => string
   readonly approvals: () => Approvals | undefined
   readonly #order: () => readonly string[]
+  readonly #mode: () => PresentationMode
+  /** What fills the reserved name. */
+  #code: Entry | null = null
   /** The order that `#schemas` was made with. */
   #usedOrder: readonly string[] | null = null
   readonly #layers = new Map<ScopeKey | null, Map<string, Entry>>()
   readonly #restrictions = new Map<ScopeKey, Set<Restriction>>()
   readonly #guards = new Map<ScopeKey | null, Set<Guard>>()
+  /** How many there ever were. */
+  #guardsAdded = 0
   readonly #modes = new Map<ScopeKey, PresentationMode>()
+  readonly #explainers = new Set<ExplainAbsent>()
+  readonly #absences = new Set<Absence>()
   /** Projections by layer, thrown away on every change. */
   #schemas = new WeakMap<object, Shown>()
   readonly #globalKey = {}
@@ -72,12 +87,14 @@ export class ToolRegistry {
     this.dispatch = options.dispatch
     this.randomId = options.randomId
     this.#order = options.order ?? (() => BY_NAME)
+    this.#mode = options.mode ?? (() => 'native')
     this.approvals = approvals
   }
 
   register(definition: ToolDefinition, { scope, group }: { readonly scope: ScopeKey | null; readonly group: string }): Undo {
     const declaration = declarationFrom(definition)
     const { name } = declaration
+    if (name === RESERVED_TOOL_NAME) throw new ToolError('RESERVED_NAME', `${RESERVED_TOOL_NAME} is reserved; choose another name.`)
     const layer = this.#layers.get(scope) ?? new Map<string, Entry>()
     if (layer.has(name)) {
       throw new ToolError(
@@ -93,6 +110,19 @@ export class ToolRegistry {
       if (layer.get(name) !== entry) return false
       layer.delete(name)
       if (layer.size === 0) this.#layers.delete(scope)
+      return true
+    })
+  }
+
+  registerCode(definition: ToolDefinition, group: string): Undo {
+    const declaration = declarationFrom(definition)
+    if (declaration.name !== RESERVED_TOOL_NAME) throw new ToolError('RESERVED_NAME', `Only ${RESERVED_TOOL_NAME} runs programs; register ${declaration.name} as any other tool.`)
+    if (this.#code !== null) throw new ToolError('DUPLICATE_TOOL', `${RESERVED_TOOL_NAME} is registered already.`)
+    const entry: Entry = { definition, declaration, group }
+    this.#code = entry
+    return this.#published(() => {
+      if (this.#code !== entry) return false
+      this.#code = null
       return true
     })
   }
@@ -117,15 +147,50 @@ export class ToolRegistry {
     })
   }
 
+  declareAbsent(absence: Absence): Undo {
+    this.#absences.add(absence)
+    return () => void this.#absences.delete(absence)
+  }
+
+  absent(): readonly AbsentTool[] {
+    return [...this.#absences]
+      .map(({ make, ...absence }) => {
+        const definition = make()
+        declarationFrom(definition)
+        return { ...absence, definition }
+      })
+      .sort((left, right) => byCodeUnits(left.definition.name, right.definition.name))
+  }
+
   guard(check: Guard, scope: ScopeKey | null): Undo {
     const guards = this.#guards.get(scope) ?? new Set<Guard>()
     // Wrapped, so that the same function can guard twice and each registration goes alone.
     const own: Guard = (exec) => check(exec)
+    this.#guardsAdded += 1
     this.#guards.set(scope, guards.add(own))
     return () => {
       guards.delete(own)
       if (guards.size === 0 && this.#guards.get(scope) === guards) this.#guards.delete(scope)
     }
+  }
+
+  explainAbsent(explain: ExplainAbsent): Undo {
+    // Wrapped, so that each registration goes alone.
+    const own: ExplainAbsent = (name) => explain(name)
+    this.#explainers.add(own)
+    return () => void this.#explainers.delete(own)
+  }
+
+  /** Why a name is not offered; null when nobody knows. */
+  absence(name: string): string | null {
+    for (const explain of this.#explainers) {
+      const reason: unknown = explain(name)
+      if (typeof reason === 'string') return reason
+    }
+    // What is there and kept from this agent is as unknown to it as what never was.
+    if (this.#layers.get(null)?.has(name) === true) return null
+    const declared = [...this.#absences].find(({ make }) => make().name === name)
+    return declared === undefined ? null : `There is no tool named ${JSON.stringify(name)} here. What it needs: ${declared.needs} Use one of the declared tools.`
   }
 
   get(name: string, scope: ScopeKey | null): ToolDefinition | undefined {
@@ -137,6 +202,7 @@ export class ToolRegistry {
   }
 
   #entry(name: string, scope: ScopeKey | null): Entry | undefined {
+    if (name === RESERVED_TOOL_NAME) return scope === null || this.mode(scope) !== 'native' ? (this.#code ?? undefined) : undefined
     const nearer: ScopeKey[] = []
     for (const key of [...scopeChain(scope), null]) {
       const found = this.#layers.get(key)?.get(name)
@@ -164,11 +230,21 @@ export class ToolRegistry {
       this.#schemas = new WeakMap()
     }
     const chain = scopeChain(scope)
+    const mode = this.mode(scope)
     const known = this.#schemas.get(key)
-    if (known && known.chain.length === chain.length && known.chain.every((layer, index) => layer === chain[index])) return known.declarations
-    const declarations = Object.freeze(this.#visible(scope).map(({ declaration }) => declaration))
-    this.#schemas.set(key, { chain, declarations })
+    if (known?.mode === mode && known.chain.length === chain.length && known.chain.every((layer, index) => layer === chain[index])) return known.declarations
+    const declarations = Object.freeze(this.#direct(scope, mode).map(({ declaration }) => declaration))
+    this.#schemas.set(key, { chain, mode, declarations })
     return declarations
+  }
+
+  /** What a model may call itself. */
+  #direct(scope: ScopeKey | null, mode: PresentationMode): readonly Entry[] {
+    const code = mode === 'native' || this.#code === null ? [] : [this.#code]
+    if (mode === 'code') return code
+    if (code.length === 0) return this.#visible(scope)
+    const all = new Map([...this.#visible(scope), ...code].map((entry) => [entry.declaration.name, entry]))
+    return inOrder([...all.keys()].sort(byCodeUnits), this.#order()).map((name) => all.get(name)!)
   }
 
   mode(scope: ScopeKey | null): PresentationMode {
@@ -176,7 +252,7 @@ export class ToolRegistry {
       const mode = this.#modes.get(key)
       if (mode) return mode
     }
-    return 'native'
+    return this.#mode()
   }
 
   executionMode({ name, arguments: raw, agent }: Pick<ExecutionRequest, 'name' | 'arguments' | 'agent'>): 'parallel' | 'exclusive' {
@@ -200,9 +276,9 @@ export class ToolRegistry {
   /** Guards that apply at `scope`: global first, then from the farthest layer to the nearest. A guard that one of them adds, in whichever layer, comes too. */
   *guards(scope: ScopeKey | null): Iterable<Guard> {
     const seen = new Set<Guard>()
-    for (let known = -1; known < seen.size; ) {
-      known = seen.size
-      for (const key of [null, ...[...scopeChain(scope)].reverse()]) {
+    for (let known = -1; known !== this.#guardsAdded; ) {
+      known = this.#guardsAdded
+      for (const key of [null, ...scopeChain(scope).toReversed()]) {
         for (const guard of this.#guards.get(key) ?? []) {
           if (seen.has(guard)) continue
           seen.add(guard)
@@ -278,11 +354,26 @@ class ToolsView implements Tools {
   presentAs(mode: PresentationMode): Undo {
     return this.#own((scope) => this.#registry.presentAs(mode, scope))
   }
+  presentation(scope: ScopeKey | null = this.#user.scope) {
+    return this.#registry.mode(scope)
+  }
+  registerCode(definition: ToolDefinition): Undo {
+    return this.#own(() => this.#registry.registerCode(definition, this.#user.fiber.name))
+  }
   restrict(filter: { readonly allow?: readonly string[]; readonly deny?: readonly string[] }): Undo {
     return this.#own((scope) => this.#registry.restrict(filter, scope))
   }
+  declareAbsent(absence: ToolAbsence, make: () => ToolDefinition): Undo {
+    return this.#own(() => this.#registry.declareAbsent({ ...absence, make, group: this.#user.fiber.name }))
+  }
+  absent() {
+    return this.#registry.absent()
+  }
   guard(check: Guard): Undo {
     return this.#own((scope) => this.#registry.guard(check, scope))
+  }
+  explainAbsent(explain: ExplainAbsent): Undo {
+    return this.#own(() => this.#registry.explainAbsent(explain))
   }
   get(name: string, scope: ScopeKey | null = this.#user.scope) {
     return this.#registry.get(name, scope)
@@ -330,7 +421,6 @@ function declarationFrom(definition: ToolDefinition): ToolDeclaration {
   if (typeof name !== 'string' || !/^[\w.-]{1,64}$/.test(name)) {
     throw new ToolError('INVALID_DEFINITION', `A tool's name has 1 to 64 letters, digits, dots, dashes or underscores; got ${JSON.stringify(name)}.`)
   }
-  if (name === RESERVED_TOOL_NAME) throw new ToolError('RESERVED_NAME', `${RESERVED_TOOL_NAME} is reserved; choose another name.`)
   if (typeof description !== 'string') throw new ToolError('INVALID_DEFINITION', `${name} needs a description.`)
   if (typeof output?.render !== 'function' || typeof output.schema !== 'object' || output.schema === null) {
     throw new ToolError('INVALID_DEFINITION', `${name} needs an output schema and a renderer.`)

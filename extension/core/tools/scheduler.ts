@@ -3,15 +3,18 @@ import type { EventDraft, EventType, SessionEvent } from '../log/event.ts'
 import type { ToolCallBlock, UserMessage } from '../log/message.ts'
 import type { Agent } from '../session/agent.ts'
 import type { ExecutionRequest, ToolResult } from './definition.ts'
-import type { StagedExecution, Tools } from './service.ts'
+import { CallLane } from './call-lane.ts'
+import type { Tools } from './service.ts'
 
 /** The calls of one answer of the model, and what running them needs. */
 export interface ToolBatch {
-  readonly tools: Pick<Tools, 'begin' | 'executionMode'>
+  readonly tools: Pick<Tools, 'begin' | 'executionMode' | 'get'>
   readonly agent: Agent
   readonly turn: number
   readonly step: number
   readonly calls: readonly ToolCallBlock[]
+  /** Calls whose `tool/call` stands in the log from before: they waited for the person when their window closed. True for those that waited to be allowed. */
+  readonly startedBefore?: ReadonlyMap<string, boolean>
   readonly signal: AbortSignal
   /** Read once for each group of overlapping calls; below 1 counts as 1. */
   readonly maxParallel: () => number
@@ -23,11 +26,7 @@ export interface ToolBatch {
 }
 
 /**
- * Run the calls of one answer: exclusive unless declared otherwise, policy and results in the model's order.
- *
- * Calls start in the model's order. Neighbours that may overlap form a rolling pool; an exclusive call waits until the pool
- * is empty and everything before it is committed. Policy (and so approval) is awaited before the next call starts; only
- * bodies overlap. `tool/call` is written when a call starts, `tool/result` in order.
+ * Run the calls of one answer through a lane, in the model's order: `tool/call` is written when a call starts, `tool/result` in order.
  *
  * Shape:  `concludesTurn` when a successful call asked for it.
  * Errors: on cancel nothing more starts, what started is committed, the rest gets a pair with `ABORTED_BEFORE_DISPATCH`.
@@ -35,134 +34,44 @@ export interface ToolBatch {
  * Source: runtime specification 6.
  */
 export async function runToolBatch(batch: ToolBatch): Promise<{ readonly concludesTurn: boolean }> {
-  const run = new BatchRun(batch)
-  const started = await run.start()
-  await run.drain()
-  run.throwFailure()
-  for (const call of batch.calls.slice(started)) skip(batch, call)
-  return { concludesTurn: run.concludesTurn }
+  const { tools, calls, maxParallel, signal } = batch
+  const lane = new CallLane({ tools, maxParallel, signal })
+  let started = 0
+  let concludesTurn = false
+  for (const call of calls) {
+    const onStart = () => {
+      started++
+      logStart(batch, call)
+    }
+    const onResult = (result: ToolResult) => {
+      appendResult(batch, call, result)
+      if (result.additionalContexts?.length) batch.addContexts(result.additionalContexts)
+      if (!result.isError && result.concludesTurn) concludesTurn = true
+    }
+    if (!(await lane.start({ request: requestOf(batch, call), onStart, onResult }))) break
+  }
+  await lane.drain()
+  lane.throwFailure()
+  for (const call of calls.slice(started)) skip(batch, call)
+  return { concludesTurn }
 }
 
-class BatchRun {
-  readonly #batch: ToolBatch
-  #runningBodies = 0
-  /** Commits one after the other; the end of it is the end of everything that started. */
-  #commits: Promise<void> = Promise.resolve()
-  #failure: { readonly error: unknown } | null = null
-  #onSlot: () => void = () => {}
-  concludesTurn = false
-
-  constructor(batch: ToolBatch) {
-    this.#batch = batch
+function requestOf({ agent, signal, onProgress, startedBefore }: ToolBatch, call: ToolCallBlock): ExecutionRequest {
+  return {
+    wasAsked: startedBefore?.get(call.id) === true,
+    callId: call.id,
+    name: call.name,
+    arguments: argumentsFrom(call.arguments),
+    agent,
+    signal,
+    onProgress: (text) => onProgress(call.id, text),
   }
+}
 
-  /** Start calls until all have started, the turn is cancelled or something broke. Gives how many started. */
-  async start(): Promise<number> {
-    const { calls } = this.#batch
-    let next = 0
-    /** Null between groups. */
-    let groupCap: number | null = null
-    try {
-      for (let call = calls[next]; call && !this.#isStopped; call = calls[next]) {
-        if (this.#mode(call) === 'exclusive') {
-          groupCap = null
-          await this.drain()
-          // What was committed meanwhile may have changed the registration, and with it the answer.
-          if (this.#isStopped || this.#mode(call) !== 'exclusive') continue
-          next++
-          await this.#begin(call)
-          await this.drain()
-          continue
-        }
-        groupCap ??= Math.max(1, this.#batch.maxParallel())
-        if (this.#runningBodies >= groupCap) {
-          await this.#slot()
-          continue
-        }
-        next++
-        await this.#begin(call)
-      }
-    } catch (error) {
-      this.#fail(error)
-    }
-    return next
-  }
-
-  /** Wait until every body has ended and every commit is done. */
-  async drain(): Promise<void> {
-    await this.#commits
-  }
-
-  throwFailure(): void {
-    if (this.#failure) throw this.#failure.error
-  }
-
-  get #isStopped(): boolean {
-    return this.#failure !== null || this.#batch.signal.aborted
-  }
-
-  #mode(call: ToolCallBlock): 'parallel' | 'exclusive' {
-    const { tools, agent } = this.#batch
-    return tools.executionMode({ name: call.name, arguments: argumentsFrom(call.arguments), agent })
-  }
-
-  /** Write the call, settle policy, let the body go. Resolves when the next call may be looked at. */
-  async #begin(call: ToolCallBlock): Promise<void> {
-    const { tools, append, turn, step } = this.#batch
-    append({ type: 'tool/call', data: { turn, step, callId: call.id, name: call.name, arguments: call.arguments } })
-    const staged = tools.begin(this.#request(call))
-    await staged.prepare()
-    this.#runningBodies++
-    const body = this.#body(staged)
-    this.#commits = this.#commits.then(() => body).then((hasRun) => (hasRun ? this.#commit(call, staged) : undefined))
-  }
-
-  /** False when the machinery broke under the body, so that there is nothing to commit. */
-  async #body(staged: StagedExecution): Promise<boolean> {
-    try {
-      await staged.run()
-      return true
-    } catch (error) {
-      this.#fail(error)
-      return false
-    } finally {
-      this.#runningBodies--
-      this.#onSlot()
-    }
-  }
-
-  async #commit(call: ToolCallBlock, staged: StagedExecution): Promise<void> {
-    try {
-      const result = await staged.commit()
-      appendResult(this.#batch, call, result)
-      if (result.additionalContexts?.length) this.#batch.addContexts(result.additionalContexts)
-      if (!result.isError && result.concludesTurn) this.concludesTurn = true
-    } catch (error) {
-      this.#fail(error)
-    }
-  }
-
-  #request(call: ToolCallBlock): ExecutionRequest {
-    const { agent, signal, onProgress } = this.#batch
-    return {
-      callId: call.id,
-      name: call.name,
-      arguments: argumentsFrom(call.arguments),
-      agent,
-      signal,
-      onProgress: (text) => onProgress(call.id, text),
-    }
-  }
-
-  async #slot(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#onSlot = resolve
-    })
-  }
-
-  #fail(error: unknown): void {
-    this.#failure ??= { error }
-  }
+function logStart({ tools, agent, append, turn, step, startedBefore }: ToolBatch, { id: callId, name, arguments: args }: ToolCallBlock): void {
+  if (startedBefore?.has(callId) === true) return
+  const from = tools.get(name, agent.scope)?.from
+  append({ type: 'tool/call', data: { turn, step, callId, name, arguments: args, ...(from !== undefined && { from }) } })
 }
 
 function appendResult({ append, turn, step, newMessageId }: ToolBatch, call: ToolCallBlock, result: ToolResult): void {
@@ -190,8 +99,7 @@ const skippedText = { type: 'text', text: 'Error: The turn was stopped before th
 
 /** A call that never started still gets its pair, so that every call of the model has a result. */
 function skip(batch: ToolBatch, call: ToolCallBlock): void {
-  const { append, turn, step } = batch
-  append({ type: 'tool/call', data: { turn, step, callId: call.id, name: call.name, arguments: call.arguments } })
+  logStart(batch, call)
   appendResult(batch, call, {
     isError: true,
     error: { message: skippedText.text, info: { name: 'ToolError', code: 'ABORTED_BEFORE_DISPATCH' } },

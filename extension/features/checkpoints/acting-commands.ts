@@ -9,6 +9,9 @@ export interface FileRisk {
   readonly usesGit: boolean
 }
 
+/** Whether `fileRisk` has to look at it. */
+export const mayRiskFiles = ({ kind }: ToolEffect): boolean => kind === 'unknown' || kind === 'shell'
+
 /** Null: it changes no file but those that its tool tells of. */
 export async function fileRisk(effect: ToolEffect, { shellSyntax, homeFolder }: { readonly shellSyntax: ShellSyntax; readonly homeFolder: string }): Promise<FileRisk | null> {
   if (effect.kind === 'unknown') return { destroys: false, usesGit: false }

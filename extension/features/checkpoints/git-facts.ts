@@ -1,20 +1,12 @@
-import { HarnessError } from '../../base/harness-error.ts'
-import type { Clock } from '../../capabilities/clock.ts'
 import type { Machine } from '../../capabilities/machine.ts'
-import { ProcessError, type ProcessRunner } from '../../capabilities/process.ts'
+import { GitError, runGit, type GitNeeds as GitRunNeeds } from '../../core/git/run-git.ts'
 
 /** Bytes that git may say before it is stopped. */
 const MAX_SAID_BYTES = 64 * 1024 * 1024
 /** For one question. A command waits for the answers, so a git that hangs must not hold it up for long. */
 export const GIT_DEADLINE_MS = 10_000
-const WITHOUT_SIDE_EFFECTS = ['-c', 'core.quotePath=false', '-c', 'core.fsmonitor=false']
 
-/** `GIT_SILENT`: no answer in time. `GIT_FAILED`: an answer that cannot be used. */
-export class GitError extends HarnessError<'GIT_SILENT' | 'GIT_FAILED'> {}
-
-export interface GitNeeds {
-  readonly processes: Pick<ProcessRunner, 'start'>
-  readonly clock: Pick<Clock, 'schedule'>
+export interface GitNeeds extends GitRunNeeds {
   readonly machine: Pick<Machine, 'platform'>
 }
 
@@ -34,7 +26,15 @@ export interface GitFacts {
 
 /** What git knows, asked without ever changing a thing: no lock, no index, no program that a repository names. */
 export function createGitFacts(needs: GitNeeds): GitFacts {
-  const git = (cwd: string, args: readonly string[], signal: AbortSignal, stdin?: string) => runGit(needs, { cwd, args, signal, ...(stdin !== undefined && { stdin }) })
+  const git = async (cwd: string, args: readonly string[], signal: AbortSignal, stdin?: string): Promise<{ readonly exitCode: number | null; readonly bytes: Uint8Array }> => {
+    try {
+      return await runGit(needs, { cwd, args, signal, maxBytes: MAX_SAID_BYTES, deadlineMs: GIT_DEADLINE_MS, ...(stdin !== undefined && { stdin }) })
+    } catch (error) {
+      // Without git there is nothing that it knows.
+      if (error instanceof GitError && error.code === 'GIT_MISSING') return { exitCode: null, bytes: new Uint8Array() }
+      throw error
+    }
+  }
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
   /** Source: gitattributes, "End-of-line conversion"; git-config, `core.autocrlf` and `core.eol`. Filters of a repository are programs, and are not run. */
@@ -145,48 +145,4 @@ function batchContents(bytes: Uint8Array, paths: readonly string[]): ReadonlyMap
     at += Number(size) + 1
   }
   return found
-}
-
-async function runGit(
-  { processes, clock }: GitNeeds,
-  { cwd, args, stdin, signal }: { readonly cwd: string; readonly args: readonly string[]; readonly stdin?: string; readonly signal: AbortSignal },
-): Promise<{ readonly exitCode: number | null; readonly bytes: Uint8Array }> {
-  const enough = new AbortController()
-  const late = new AbortController()
-  const stopClock = clock.schedule(GIT_DEADLINE_MS, () => late.abort(new GitError('GIT_SILENT', `git ${args[0] ?? ''} did not answer within ${GIT_DEADLINE_MS} ms.`)))
-  const chunks: Uint8Array[] = []
-  let size = 0
-  try {
-    const running = await processes.start({
-      command: 'git',
-      args: [...WITHOUT_SIDE_EFFECTS, ...args],
-      cwd,
-      env: { GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', GIT_EXTERNAL_DIFF: null, GIT_PAGER: 'cat' },
-      ...(stdin !== undefined && { stdin }),
-      onOutput(stream, chunk) {
-        if (stream === 'stderr' || enough.signal.aborted) return
-        chunks.push(chunk.slice())
-        size += chunk.length
-        if (size > MAX_SAID_BYTES) enough.abort()
-      },
-      signal: AbortSignal.any([signal, enough.signal, late.signal]),
-      graceMs: 500,
-    })
-    const { exitCode } = await running.exit
-    signal.throwIfAborted()
-    late.signal.throwIfAborted()
-    const bytes = new Uint8Array(size)
-    let at = 0
-    for (const chunk of chunks) {
-      bytes.set(chunk, at)
-      at += chunk.length
-    }
-    return { exitCode: enough.signal.aborted ? null : exitCode, bytes }
-  } catch (error) {
-    // Without git there is nothing that it knows.
-    if (error instanceof ProcessError && error.code === 'SPAWN_FAILED') return { exitCode: null, bytes: new Uint8Array() }
-    throw error
-  } finally {
-    stopClock()
-  }
 }

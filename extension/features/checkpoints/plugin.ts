@@ -7,7 +7,7 @@ import type { Machine } from '../../capabilities/machine.ts'
 import type { ChangeWatch } from '../../capabilities/change-watch.ts'
 import type { ProcessRunner } from '../../capabilities/process.ts'
 import type { ShellSyntax } from '../../capabilities/shell-syntax.ts'
-import { pathMatcher, styleOf } from '../../core/policy/paths.ts'
+import { changingPathMatcher, styleOf } from '../../core/policy/paths.ts'
 import type {} from '../../core/policy/permissions.ts'
 import { RESERVED_TOOL_NAME } from '../../core/tools/definition.ts'
 import type { EventType } from '../../core/log/event.ts'
@@ -17,7 +17,8 @@ import type {} from '../../core/loop/points.ts'
 import { createClockWatch } from '../../core/session/clock-watch.ts'
 import type { Session } from '../../core/session/session.ts'
 import type {} from '../../core/tools/service.ts'
-import { fileRisk } from './acting-commands.ts'
+import { fileRisk, mayRiskFiles } from './acting-commands.ts'
+import { createAgentChanges } from './agent-changes.ts'
 import { checkpointEventTypes } from './events.ts'
 import { createGitFacts } from './git-facts.ts'
 import { Images } from './images.ts'
@@ -26,6 +27,7 @@ import { createRecorder } from './recorder.ts'
 import { createReviews, type UndoneFile } from './reviews.ts'
 import type {} from './service.ts'
 import { createShellChanges } from './shell-changes.ts'
+import { createTakeOver } from './take-over.ts'
 import { undoNotice } from './undo-notice.ts'
 
 export interface CheckpointsNeeds {
@@ -58,11 +60,12 @@ export function checkpointsPlugin(needs: CheckpointsNeeds): Plugin {
   const { files, blobs, clock, logger, machine, isEnabled, maxAgeDays } = needs
   return {
     name: 'checkpoints',
-    inject: ['agents', 'eventTypes', 'permissions', 'projections', 'tools'],
+    inject: ['agents', 'eventTypes', 'permissions', 'projections', 'sessions', 'tools'],
     apply(ctx) {
       const images = new Images({ files, blobs })
       const recorder = createRecorder({ images, logger })
-      const reviews = createReviews({ files, images, logger, settled: recorder.settled, tell })
+      const own = createReviews({ files, images, logger, settled: recorder.settled, tell })
+      const reviews = { ...own, ...createTakeOver({ files, images, recorder, inTurn: own.inTurn }) }
       for (const [type, rule] of Object.entries(checkpointEventTypes)) ctx.effect(ctx.eventTypes.register(type as EventType, rule))
       ctx.effect(ctx.projections.register(reviewProjection))
       ctx.effect(
@@ -71,16 +74,21 @@ export function checkpointsPlugin(needs: CheckpointsNeeds): Plugin {
         }),
       )
       ctx.provide('reviews', reviews)
-      const shell = needs.changeWatch && createShellChanges({ watch: needs.changeWatch, git: createGitFacts(needs), images, recorder, logger, isSecret: secretTest(needs), touched: (session) => reviews.of(session).files.map(({ path }) => path) })
-      ctx.on('tools/execute', async (exec, next) => {
+      ctx.provide('agentChanges', createAgentChanges({ sessions: ctx.sessions, agents: () => ctx.agents, reviews, tell }))
+      const secretPattern = changingPathMatcher(needs.sensitivePaths, styleOf(machine))
+      const shell = needs.changeWatch && createShellChanges({ watch: needs.changeWatch, git: createGitFacts(needs), images, recorder, logger, isSecret: (path) => secretPattern(path) !== null, touched: (session) => reviews.of(session).files.map(({ path }) => path) })
+      ctx.on('tools/execute', (exec, next) => {
         const session = exec.agent?.session
-        if (session === undefined || !isEnabled()) return await next()
-        const run = () => recorder.around({ session, callId: exec.callId }, next)
+        if (session === undefined || !isEnabled()) return next()
+        // What the card of another extension's tool says is its author's word.
+        const hasOwnCard = ctx.tools.get(exec.name, exec.agent?.scope ?? null)?.from === undefined
+        const run = () => recorder.around({ session, callId: exec.callId, hasOwnCard }, next)
         // What a program calls is looked at with each of its calls.
         const effect = shell === undefined || exec.name === RESERVED_TOOL_NAME ? null : ctx.permissions.effectOf(exec.name, exec.arguments, exec.agent?.scope)
-        const risk = effect === null ? null : await fileRisk(effect, { shellSyntax: needs.shellSyntax, homeFolder: machine.homeFolder })
-        if (shell === undefined || risk === null) return await run()
-        return await shell.around({ session, callId: exec.callId, turn: turns.get(session) ?? 0, ...risk, signal: exec.signal }, run)
+        if (shell === undefined || effect === null || !mayRiskFiles(effect)) return run()
+        return fileRisk(effect, { shellSyntax: needs.shellSyntax, homeFolder: machine.homeFolder }).then((risk) =>
+          risk === null ? run() : shell.around({ session, callId: exec.callId, turn: turns.get(session) ?? 0, ...risk, signal: exec.signal }, run),
+        )
       })
       const turns = new WeakMap<Session, number>()
       ctx.on('session/event', (session, event) => {
@@ -122,16 +130,6 @@ export function checkpointsPlugin(needs: CheckpointsNeeds): Plugin {
       }
       const told = new Map<string, readonly UndoneFile[]>()
     },
-  }
-
-  /** A pattern list that changes is taken over with the next path. */
-  function secretTest({ sensitivePaths }: Pick<CheckpointsNeeds, 'sensitivePaths'>): (path: string) => boolean {
-    let known: { readonly patterns: readonly string[]; readonly match: (path: string) => string | null } | undefined
-    return (path) => {
-      const patterns = sensitivePaths()
-      if (known?.patterns !== patterns) known = { patterns, match: pathMatcher(patterns, styleOf(machine)) }
-      return known.match(path) !== null
-    }
   }
 
   async function prune(): Promise<void> {

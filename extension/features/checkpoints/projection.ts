@@ -38,7 +38,7 @@ interface State {
 }
 
 /** Files that can wait at once; the oldest count as kept then. */
-export const MAX_FILES_UNDER_REVIEW = 5_000
+const MAX_FILES_UNDER_REVIEW = 5_000
 /** Changes of one file that are told apart; the oldest join what was there before them. */
 const MAX_STEPS = 500
 

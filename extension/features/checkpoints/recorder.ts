@@ -13,10 +13,10 @@ export interface Touched {
 }
 
 export interface Recorder {
-  /** Run a call, and log what it changed. Its images are kept behind the step: the file itself holds them until then. */
-  around(exec: Pick<Execution, 'callId'> & { readonly session: Session }, next: () => Promise<ToolResult>): Promise<ToolResult>
-  /** Log changes. `isFound`: no card of a tool shows them, so their lines are counted. */
-  note(session: Session, callId: string, touched: readonly Touched[], options?: { readonly isFound: boolean }): Promise<void>
+  /** Run a call, and log what it changed. Its images are kept behind the step: the file itself holds them until then. `hasOwnCard`: its card shows what it changed. */
+  around(exec: Pick<Execution, 'callId'> & { readonly session: Session; readonly hasOwnCard: boolean }, next: () => Promise<ToolResult>): Promise<ToolResult>
+  /** Log changes. `isFound`: nobody kept the file for that; `isCounted`: no card of a tool shows them, so their lines are counted. */
+  note(session: Session, callId: string, touched: readonly Touched[], options: { readonly isFound: boolean; readonly isCounted: boolean }): Promise<void>
   /** After a crash: what the calls of the turn that it cut off changed, and the log does not tell. Never rejects. */
   mend(session: Session): Promise<void>
   /** Waits until what calls changed so far is in the log. */
@@ -38,7 +38,7 @@ export function createRecorder({ images, logger }: { readonly images: Images; re
     pending.set(session.id, done)
   }
 
-  async function note(session: Session, callId: string, touched: readonly Touched[], { isFound } = { isFound: false }): Promise<void> {
+  async function note(session: Session, callId: string, touched: readonly Touched[], { isFound, isCounted }: { readonly isFound: boolean; readonly isCounted: boolean }): Promise<void> {
     let tooLarge = 0
     for (const { path, before } of touched) {
       let read: Uint8Array | null
@@ -55,7 +55,7 @@ export function createRecorder({ images, logger }: { readonly images: Images; re
       behind(session, async () => {
         const after = read === null ? null : await keptOrNamed(session, read)
         if (after === before || session.access !== 'write') return
-        const lines = isFound ? await images.counts(session, path, before ?? null, after) : undefined
+        const lines = isCounted ? await images.counts(session, path, before ?? null, after) : undefined
         session.append({ type: 'fs/after-image', data: { callId, path, ...(before !== undefined && { before }), after, ...(lines && { lines }) }, ignorable: true })
       })
     }
@@ -78,18 +78,18 @@ export function createRecorder({ images, logger }: { readonly images: Images; re
 
   return {
     note,
-    async around({ session, callId }, next) {
+    async around({ session, callId, hasOwnCard }, next) {
       const from = session.length
       const result = await next()
       const touched = session.length === from ? [] : touchedBy(session, from, callId)
-      await note(session, callId, touched)
+      if (touched.length > 0) await note(session, callId, touched, { isFound: false, isCounted: !hasOwnCard })
       return result
     },
     async mend(session) {
       const found = untold(session)
       if (found.size === 0) return
       behind(session, async () => {
-        for (const [callId, touched] of found) await note(session, callId, touched)
+        for (const [callId, touched] of found) await note(session, callId, touched, { isFound: false, isCounted: false })
       })
       await settled(session)
     },

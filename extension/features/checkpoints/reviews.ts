@@ -1,5 +1,6 @@
 import { Emitter } from '../../base/emitter.ts'
 import { encodeText, utf8 } from '../../base/encoding.ts'
+import { messageOf } from '../../base/message-of.ts'
 import { FileError, type ChangeOutcome, type FileSystem, type FileVersion, type TextReplacement } from '../../capabilities/file-system.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { Session } from '../../core/session/session.ts'
@@ -21,10 +22,16 @@ export interface ReviewsParts {
   readonly tell: (session: Session, undone: readonly UndoneFile[]) => void
 }
 
+/** What the review does to files that nobody of this session changed. */
+type OwnReviews = Omit<Reviews, 'compare' | 'takeOver'>
+
 export interface UndoneFile {
   readonly path: string
-  readonly what: 'gone' | 'back' | 'whole' | 'part'
+  readonly what: 'gone' | 'back' | 'whole' | 'part' | 'of-agents'
 }
+
+/** Run work when those before it in a session are over and all that calls changed is in the log. */
+export type InTurn = <T>(session: Session, work: () => Promise<T>) => Promise<T>
 
 /** Words why a file stays as it is. */
 const GONE = 'What stood there before is not kept any more.'
@@ -39,7 +46,7 @@ interface Situation {
   readonly pending: Baseline | null
 }
 
-export function createReviews({ files, images, logger, settled, tell }: ReviewsParts): Reviews & { readonly changed: (sessionId: string) => void } {
+export function createReviews({ files, images, logger, settled, tell }: ReviewsParts): OwnReviews & { readonly changed: (sessionId: string) => void; readonly inTurn: InTurn } {
   const changes = new Emitter<string>((error) => logger.error('A listener of the review failed.', { error: String(error) }))
   const turns = new Map<string, Promise<unknown>>()
 
@@ -64,6 +71,7 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
 
   return {
     of,
+    inTurn,
     changed: (sessionId) => changes.emit(sessionId),
     onDidChange: changes.listen,
 
@@ -86,7 +94,7 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
       inTurn(session, async () => {
         const plan: { paths: string[]; conflicts: string[]; problems: { path: string; problem: string }[] } = { paths: [], conflicts: [], problems: [] }
         for (const path of pathsOf(session, target)) {
-          const found = await planFile(session, path, target, false).catch((error: unknown) => ({ problem: wordsOf(error) }))
+          const found = await planFile(session, path, target, false).catch((error: unknown) => ({ problem: messageOf(error) }))
           if ('problem' in found) plan.problems.push({ path, problem: found.problem })
           else if (found.plan === null && meantSteps(session, found.situation.file, path, target).some(({ before }) => before === undefined)) plan.problems.push({ path, problem: GONE })
           else if (found.plan !== null) {
@@ -177,7 +185,7 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
         if (result.hasConflict === true) conflicts.push(path)
         if (result.isDone === true) done.add(path)
       } catch (error) {
-        problems.set(path, isStale(error) ? MOVED : wordsOf(error))
+        problems.set(path, isStale(error) ? MOVED : messageOf(error))
       }
     }
     const paths = pathsOf(session, target)
@@ -193,7 +201,7 @@ export function createReviews({ files, images, logger, settled, tell }: ReviewsP
       case 'file':
         return [target.path]
       case 'since':
-        return [...stepsSince(session, target.turn).keys()]
+        return [...stepsSince(session, target.turn, target.from).keys()]
       default:
         return of(session).files.filter((file) => stepsMeant(file, target).length > 0).map(({ path }) => path)
     }
@@ -339,8 +347,6 @@ const firstImage = (steps: readonly FileStep[]): Image | undefined => steps[0]?.
 
 const changesSomething = ({ edits, isGone, exact }: FilePlan): boolean => edits.length > 0 || isGone || exact !== undefined
 
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
 const isStale = (error: unknown): boolean => error instanceof FileError && error.code === 'FS_STALE_VERSION'
 
 /** Changes of a file that wait and are meant. */
@@ -359,17 +365,17 @@ function stepsMeant({ steps, calls }: FileUnderReview, target: UndoTarget): read
 
 /** Changes of a file that an action is about. */
 function meantSteps(session: Session, file: FileUnderReview | undefined, path: string, target: UndoTarget): readonly FileStep[] {
-  if (target.kind === 'since') return stepsSince(session, target.turn).get(path) ?? []
+  if (target.kind === 'since') return stepsSince(session, target.turn, target.from).get(path) ?? []
   return file === undefined ? [] : stepsMeant(file, target)
 }
 
 /** Every change of a turn and those after it, also what was settled, by file. */
-function stepsSince(session: Session, turn: number): ReadonlyMap<string, readonly FileStep[]> {
+function stepsSince(session: Session, turn: number, from = -Infinity): ReadonlyMap<string, readonly FileStep[]> {
   const found = new Map<string, FileStep[]>()
   let at = 0
   for (const event of session.milestones()) {
     if (event.type === 'turn/start') at = event.data.turn
-    if (event.type !== 'fs/after-image' || at < turn) continue
+    if (event.type !== 'fs/after-image' || at < turn || event.time < from) continue
     const { path, callId, before, after } = event.data
     found.set(path, [...(found.get(path) ?? []), { seq: event.seq, callId, turn: at, ...(before !== undefined && { before }), after }])
   }
@@ -377,7 +383,7 @@ function stepsSince(session: Session, turn: number): ReadonlyMap<string, readonl
 }
 
 /** Edits of whole lines as offsets into the text. */
-function replacementsOf(lines: readonly string[], edits: readonly LineEdit[]): readonly TextReplacement[] {
+export function replacementsOf(lines: readonly string[], edits: readonly LineEdit[]): readonly TextReplacement[] {
   const after = applyLineEdits(lines, edits)
   // A line without an end that comes to stand before others needs one, and so does what is put behind it: taken as one then.
   if (joinLines(after) !== after.join('')) return [{ start: 0, end: lines.join('').length, newText: joinLines(after) }]

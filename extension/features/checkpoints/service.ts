@@ -1,3 +1,4 @@
+import { HarnessError } from '../../base/harness-error.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { RegionPlace } from '../../capabilities/review-surface.ts'
 import type { Session } from '../../core/session/session.ts'
@@ -11,8 +12,8 @@ export type ReviewTarget =
   | { readonly kind: 'turn'; readonly turn: number }
   | { readonly kind: 'all' }
 
-/** Undone can be more: every change of a turn and of all after it, also what was kept. */
-export type UndoTarget = ReviewTarget | { readonly kind: 'since'; readonly turn: number }
+/** Undone can be more: every change of a turn and of all after it, also what was kept; with `from` only what was changed from that instant on (epoch milliseconds). */
+export type UndoTarget = ReviewTarget | { readonly kind: 'since'; readonly turn: number; readonly from?: number }
 
 export type HunkPlace = RegionPlace
 
@@ -55,6 +56,38 @@ export interface UndoPlan {
   readonly problems: ReviewOutcome['problems']
 }
 
+/** What somebody made of a file elsewhere, from what it was there when they began. Null bytes: no file. */
+export interface OtherSide {
+  /** Absolute: the file of the person that it is about. */
+  readonly path: string
+  readonly base: Uint8Array | null
+  readonly theirs: Uint8Array | null
+}
+
+/** A region in which the other side differs from where it began; places in its base and in what it made. */
+export interface OtherHunk extends HunkPlace {
+  readonly removed: readonly string[]
+  readonly added: readonly string[]
+  /** The person has changed the same lines since. */
+  readonly isInConflict: boolean
+  /** The person's file has it already. */
+  readonly isTaken: boolean
+}
+
+/** The three texts of a merge; null: no file. */
+export interface OtherView {
+  readonly path: string
+  /** False: no text, or too large to be merged; it is taken over as a whole or not at all. */
+  readonly isText: boolean
+  readonly base: string | null
+  readonly theirs: string | null
+  readonly ours: string | null
+  readonly hunks: readonly OtherHunk[]
+  readonly isInConflict: boolean
+  /** Nothing is left to take over. */
+  readonly isTaken: boolean
+}
+
 /**
  * The changes of a session that wait for the person, and what becomes of them.
  *
@@ -71,12 +104,50 @@ export interface Reviews {
   /** Each file that a turn changed, as it was before it; null: there was none. Also what was settled. */
   turnStart(session: Session, turn: number): Promise<readonly { readonly path: string; readonly before: string | null }[]>
   keep(session: Session, target: ReviewTarget): Promise<ReviewOutcome>
+  /** What taking over the other side of a file would mean now. Errors: `FileError`. */
+  compare(session: Session, side: OtherSide): Promise<OtherView>
+  /**
+   * Carry what others made over into the person's files, as changes of the call that wait for review: a merge of where they began, what
+   * they made and what is there now. `hunks`: these regions alone. A file in conflict is not touched at all, unless regions without one are named.
+   */
+  takeOver(session: Session, callId: string, sides: readonly (OtherSide & { readonly hunks?: readonly HunkPlace[] })[]): Promise<ReviewOutcome>
   /** What waits in a session changed. */
   onDidChange(listener: (sessionId: string) => void): Undo
+}
+
+/** A file as it was before `turn` of `session`, where it was changed first. */
+export interface FileAtStart {
+  readonly path: string
+  /** Null: there was none, or it cannot be had. */
+  readonly before: string | null
+  readonly session: string
+  readonly turn: number
+}
+
+export class AgentChangesError extends HarnessError<'UNKNOWN_AGENT' | 'AGENTS_AT_WORK'> {}
+
+/**
+ * What the agents of a tree changed: children, members of a workflow, rounds of Ralph, each a session of its own.
+ * Source: agent tools specification 12.8.
+ */
+export interface AgentChanges {
+  /** The files that these sessions changed, those of a worktree by their place in it. Unknown sessions have none. */
+  filesOf(sessionIds: readonly string[]): Promise<readonly string[]>
+  /** Each file that the session's agent and those it started changed, as it was before the first of these changes. Errors: as opening the sessions. */
+  startOf(sessionId: string): Promise<readonly FileAtStart[]>
+  /**
+   * What a restore to before `sessionId` began would look at: files that it, those it started and all agents of its tree in the same folder
+   * changed since.
+   * Errors: `AgentChangesError`.
+   */
+  planBefore(sessionId: string): Promise<{ readonly paths: readonly string[]; readonly agents: number }>
+  /** Take that back, the newest first; what the person typed since stays. Its owners hear of it. Errors: as `planBefore`; nothing was changed then. */
+  restoreBefore(sessionId: string, options?: { readonly overConflicts?: boolean }): Promise<ReviewOutcome>
 }
 
 declare module '../../core/kernel/plugin.ts' {
   interface Services {
     reviews: Reviews
+    agentChanges: AgentChanges
   }
 }

@@ -1,9 +1,10 @@
 import type { ChangeWatch, WatchedFolder } from '../../capabilities/change-watch.ts'
 import type { Logger } from '../../capabilities/logger.ts'
+import { GitError } from '../../core/git/run-git.ts'
 import type { Session } from '../../core/session/session.ts'
 import type { ToolResult } from '../../core/tools/definition.ts'
 import type { Image, ReviewLimit } from './events.ts'
-import { GitError, type GitFacts } from './git-facts.ts'
+import type { GitFacts } from './git-facts.ts'
 import type { Images } from './images.ts'
 import type { Recorder, Touched } from './recorder.ts'
 
@@ -81,10 +82,11 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
     async around(command, next) {
       const ground = await prepared(command)
       if (ground === null) return await next()
+      const from = command.session.length
       try {
         return await next()
       } finally {
-        await found(ground, command).catch((error: unknown) => logger.warn('What a command changed could not be looked at.', { error: String(error) }))
+        await found(ground, command, toldBy(command, from)).catch((error: unknown) => logger.warn('What a command changed could not be looked at.', { error: String(error) }))
       }
     },
     forget,
@@ -242,7 +244,8 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
     }
   }
 
-  async function found(ground: Ground, command: Command): Promise<void> {
+  /** `told`: files that the call itself put up for review. */
+  async function found(ground: Ground, command: Command, told: ReadonlySet<string>): Promise<void> {
     const { session, callId, destroys } = command
     const { changes, isWhole } = await ground.watched.take()
     const extra = destroys ? touched(session).filter((path) => !changes.some((change) => change.path === path)).map((path) => ({ path, wasThere: true })) : []
@@ -252,6 +255,8 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
     const held = await committed(ground, unknown, command)
     const touchedNow: Touched[] = []
     for (const { path, wasThere } of all) {
+      stale.add(path)
+      if (told.has(path)) continue
       const blob = held?.get(path)
       if (kept.has(path)) touchedNow.push({ path, before: kept.get(path) ?? null })
       else if (!wasThere) touchedNow.push({ path, before: null })
@@ -260,13 +265,12 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
       else if (blob !== undefined) touchedNow.push(withBefore(path, await keepSmall(session, blob)))
       // What moved with the commit that is checked out is safe in the repository.
       else if (held !== null) touchedNow.push({ path })
-      stale.add(path)
     }
     const more = touchedNow.length - MAX_FOUND_FILES
     ground.isBehind ||= !isWhole
     if (!isWhole && held !== null) limited(command, 'too-many-found')
     else if (more > 0) limited(command, 'too-many-found', more)
-    await recorder.note(session, callId, touchedNow.slice(0, MAX_FOUND_FILES), { isFound: true })
+    await recorder.note(session, callId, touchedNow.slice(0, MAX_FOUND_FILES), { isFound: true, isCounted: true })
   }
 
   /** Contents before the command of files that no one kept, from the commit that was checked out; null when another one is now. */
@@ -284,6 +288,9 @@ export function createShellChanges({ watch, git, images, recorder, logger, isSec
     return new Map([...(contents ?? [])].filter(([, bytes]) => !isPointer(bytes)))
   }
 }
+
+const toldBy = ({ session, callId }: Command, from: number): ReadonlySet<string> =>
+  new Set(session.events(from).flatMap((event) => (event.type === 'fs/before-image' && event.data.callId === callId ? [event.data.path] : [])))
 
 const withBefore = (path: string, before: Image | undefined): Touched => (before === undefined ? { path } : { path, before })
 

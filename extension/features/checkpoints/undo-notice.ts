@@ -1,3 +1,4 @@
+import { nameOf } from '../../base/folders.ts'
 import { noticeMessage } from '../../core/log/notice.ts'
 import type { UserMessage } from '../../core/log/message.ts'
 import type { UndoneFile } from './reviews.ts'
@@ -18,7 +19,7 @@ export function undoNotice(id: string, files: readonly UndoneFile[]): UserMessag
       ...(more > 0 ? [`- and ${more} more files`] : []),
       'What they typed themselves since is still there. Read a file again before you change it, and do not repeat what they undid unless they ask for it.',
     ].join('\n'),
-    summary: files.length === 1 ? `You undid changes to ${files[0]?.path.split(/[\\/]/).at(-1) ?? ''}` : `You undid changes to ${files.length} files`,
+    summary: files.length === 1 ? `You undid changes to ${nameOf(files[0]?.path ?? '')}` : `You undid changes to ${files.length} files`,
   })
 }
 
@@ -27,4 +28,5 @@ const words: Readonly<Record<UndoneFile['what'], string>> = {
   back: 'the file that you deleted is back',
   whole: 'your change is taken back',
   part: 'a part of your change is taken back',
+  'of-agents': 'what agents that you started changed is taken back',
 }

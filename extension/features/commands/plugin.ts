@@ -4,21 +4,23 @@ import type { Secrets } from '../../capabilities/secrets.ts'
 import type { CommandDefinition } from '../../core/commands/command.ts'
 import type { Context, Plugin } from '../../core/kernel/plugin.ts'
 import type {} from '../../core/loop/points.ts'
+import type {} from '../../core/presets/preset.ts'
 import type {} from '../../core/session/session.ts'
 import type {} from './events.ts'
 import { effortCommand, modelCommand } from './model-command.ts'
+import { presetCommand } from './preset-command.ts'
 
 /** UTF-8 bytes of one `/feedback`. Source: runtime specification 25, feedback notes. */
 const MAX_FEEDBACK_BYTES = 8_192
 
-/** The commands about a session that need no view: `/model`, `/effort`, `/rename`, `/feedback`, `/help`. */
+/** The commands about a session that need no view: `/model`, `/effort`, `/preset`, `/rename`, `/feedback`, `/help`. */
 export function sessionCommands(parts: { readonly secrets: Pick<Secrets, 'get'>; readonly clock: Pick<Clock, 'schedule'> }): Plugin {
   return {
     name: 'session-commands',
-    inject: ['commands', 'agents', 'sessions', 'models', 'settings'],
+    inject: ['commands', 'agents', 'sessions', 'models', 'presets', 'settings'],
     apply(ctx) {
       const model = { ...parts, models: ctx.models, agents: ctx.agents, settings: ctx.settings }
-      for (const command of [modelCommand(model), effortCommand(model), renameCommand(ctx), feedbackCommand, helpCommand(ctx)]) ctx.commands.register(command)
+      for (const command of [modelCommand(model), effortCommand(model), presetCommand(ctx), renameCommand(ctx), feedbackCommand, helpCommand(ctx)]) ctx.commands.register(command)
     },
   }
 }

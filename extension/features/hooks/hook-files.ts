@@ -1,4 +1,5 @@
 import { isErrorOf } from '../../base/harness-error.ts'
+import { messageOf } from '../../base/message-of.ts'
 import { FileError, type FileSystem } from '../../capabilities/file-system.ts'
 import type { Machine } from '../../capabilities/machine.ts'
 import type { WorkspaceFolder } from '../../capabilities/workspace.ts'
@@ -58,6 +59,6 @@ async function readHookFile({ files, machine }: HookFileNeeds, place: Place): Pr
     return { ...place, hooks, skipped, digest: hooks.length === 0 ? '' : machine.sha256(JSON.stringify([path, dialect, commands])) }
   } catch (error) {
     if (isErrorOf(FileError, error, 'FS_NOT_FOUND')) return null
-    return { ...place, hooks: [], digest: '', skipped: [{ path, at: '', reason: error instanceof Error ? error.message : String(error) }] }
+    return { ...place, hooks: [], digest: '', skipped: [{ path, at: '', reason: messageOf(error) }] }
   }
 }

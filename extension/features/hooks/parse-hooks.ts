@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import { messageOf } from '../../base/message-of.ts'
 import { compileMatcher } from './match.ts'
 import { hookPoints, pointsOf, type Hook, type HookDialect, type HookPoint, type SkippedHook } from './hook.ts'
 
@@ -17,7 +18,7 @@ export function parseHooks(text: string, { path, dialect }: { readonly path: str
   try {
     content = JSON.parse(text) as Json
   } catch (error) {
-    return { hooks: [], skipped: [skip('', `It is not JSON: ${error instanceof Error ? error.message : String(error)}`)] }
+    return { hooks: [], skipped: [skip('', `It is not JSON: ${messageOf(error)}`)] }
   }
   if (!isJsonObject(content)) return { hooks: [], skipped: [skip('', 'It is no JSON object.')] }
   if (content['disableAllHooks'] === true) return { hooks: [], skipped: [skip('', 'It turns all hooks off (disableAllHooks).')] }

@@ -96,27 +96,29 @@ function attach(ctx: Context, runner: HookRunner, { machine, logger, workspace }
   const judged = new WeakMap<object, { readonly outcome: HookOutcome; readonly of: Json }>()
   ctx.on(
     'tools/pre-execute',
-    async (exec, next): Promise<PreExecuteAnswer> => {
-      const { agent, token, name, callId, signal } = exec
-      if (agent === undefined) return await next()
-      // What a hook made of it comes around again, and was seen already; what the person made of it was not.
-      const last = judged.get(token)
-      const seen = last !== undefined && jsonEquals(last.of, exec.arguments) ? last.outcome : undefined
-      const outcome = seen ?? (await runner.run(agent, { point: 'PreToolUse', tool: name, input: exec.arguments, callId }, { signal, turn: runner.turnOf(agent) }))
-      judged.set(token, { outcome, of: outcome.updatedInput ?? exec.arguments })
-      endIfAsked(agent, outcome)
-      if (outcome.verdict === 'deny' || outcome.stop !== undefined) return { kind: 'deny', reason: outcome.reason ?? outcome.stop ?? 'A hook does not allow this.' }
-      const { updatedInput } = outcome
-      if (seen === undefined && updatedInput !== undefined && !jsonEquals(updatedInput, exec.arguments)) return { kind: 'rewrite', arguments: updatedInput, by: 'a hook' }
-      const others = await next()
-      const isAsked = outcome.verdict === 'ask' && others.kind === 'allow'
-      return isAsked ? { kind: 'ask', reason: outcome.reason ?? 'A hook asks you to look at this first.' } : others
-    },
+    (exec, next) => (exec.agent === undefined || (!judged.has(exec.token) && runner.isSilent(exec.agent, 'PreToolUse')) ? next() : judge(exec, exec.agent, next)),
     { prepend: true },
   )
 
+  async function judge(exec: Execution, agent: Agent, next: () => Promise<PreExecuteAnswer>): Promise<PreExecuteAnswer> {
+    const { token, name, callId, signal } = exec
+    // What a hook made of it comes around again, and was seen already; what the person made of it was not.
+    const last = judged.get(token)
+    const seen = last !== undefined && jsonEquals(last.of, exec.arguments) ? last.outcome : undefined
+    const outcome = seen ?? (await runner.run(agent, { point: 'PreToolUse', tool: name, input: exec.arguments, callId }, { signal, turn: runner.turnOf(agent) }))
+    judged.set(token, { outcome, of: outcome.updatedInput ?? exec.arguments })
+    endIfAsked(agent, outcome)
+    if (outcome.verdict === 'deny' || outcome.stop !== undefined) return { kind: 'deny', reason: outcome.reason ?? outcome.stop ?? 'A hook does not allow this.' }
+    const { updatedInput } = outcome
+    if (seen === undefined && updatedInput !== undefined && !jsonEquals(updatedInput, exec.arguments)) return { kind: 'rewrite', arguments: updatedInput, by: 'a hook' }
+    const others = await next()
+    const isAsked = outcome.verdict === 'ask' && others.kind === 'allow'
+    return isAsked ? { kind: 'ask', reason: outcome.reason ?? 'A hook asks you to look at this first.' } : others
+  }
+
   ctx.on('tools/post-execute', async (exec, result, next): Promise<PostExecuteDecision> => {
     const decision = await next()
+    if (exec.agent !== undefined && !judged.has(exec.token) && runner.isSilent(exec.agent, 'PostToolUse')) return decision
     const preContext = contextOf(judged.get(exec.token)?.outcome ?? { verdict: 'none' }, 'PreToolUse')
     if (exec.agent === undefined || decision.kind === 'block') return withContexts(decision, preContext)
     const outcome = await runner.run(exec.agent, momentAfter(exec, result), { signal: exec.signal, turn: runner.turnOf(exec.agent) })
@@ -152,6 +154,12 @@ function attach(ctx: Context, runner: HookRunner, { machine, logger, workspace }
   if (unwatch) ctx.effect(unwatch)
 }
 
+/** The hook files of a folder: `files` once they are read. */
+interface Reading {
+  readonly whole: Promise<readonly HookFile[]>
+  files?: readonly HookFile[]
+}
+
 interface RunOptions {
   readonly signal: AbortSignal
   /** Undefined outside a turn, where nothing is logged. */
@@ -163,7 +171,7 @@ class HookRunner implements Hooks {
   readonly #ctx: Context
   readonly #needs: HooksPluginNeeds
   /** By folder; absent: to be read. */
-  readonly #files = new Map<string, Promise<readonly HookFile[]>>()
+  readonly #files = new Map<string, Reading>()
   readonly #turns = new WeakMap<Agent, number>()
   readonly #detached = new Map<Agent, Set<Promise<void>>>()
   readonly #stop = new AbortController()
@@ -211,6 +219,13 @@ class HookRunner implements Hooks {
 
   onDidChange(listener: Parameters<Hooks['onDidChange']>[0]): ReturnType<Hooks['onDidChange']> {
     return this.#changes.listen(({ cwd, waiting }) => listener(cwd, waiting))
+  }
+
+  /** It is known, without a wait, that nothing runs at such a moment of the agent. */
+  isSilent({ session }: Agent, point: Moment['point']): boolean {
+    const { cwd } = session.header
+    if (cwd === undefined || !this.#isEnabled()) return true
+    return this.#files.get(cwd)?.files?.every((file) => file.hooks.every((hook) => hook.point !== point) || !this.#isAllowed(file)) === true
   }
 
   /** All hooks of a moment, one after the other, as one outcome. What fails or is stopped holds nothing back; whoever stopped it ends the rest. */
@@ -323,10 +338,11 @@ class HookRunner implements Hooks {
 
   #read(cwd: string): Promise<readonly HookFile[]> {
     const known = this.#files.get(cwd)
-    if (known) return known
-    const reading = readHookFiles(this.#needs, hookRoots(cwd, this.#needs.workspace.folders()), { dialects: this.#ctx.settings.get(settings.hooksSources), isTrusted: this.#needs.workspace.isTrusted() })
+    if (known) return known.whole
+    const whole = readHookFiles(this.#needs, hookRoots(cwd, this.#needs.workspace.folders()), { dialects: this.#ctx.settings.get(settings.hooksSources), isTrusted: this.#needs.workspace.isTrusted() })
+    const reading: Reading = { whole: whole.then((files) => (reading.files = files)) }
     this.#files.set(cwd, reading)
-    return reading
+    return reading.whole
   }
 
   async #tell(cwd: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/message-of.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Machine } from '../../capabilities/machine.ts'
 import type { ProcessRunner } from '../../capabilities/process.ts'
@@ -45,7 +46,7 @@ export async function runHook(needs: HookRunnerNeeds, hook: Hook, run: HookFolde
       onOutput: (stream, chunk) => streams[stream].push(chunk),
     })
   } catch (error) {
-    return failed(`It could not be started: ${error instanceof Error ? error.message : String(error)}`)
+    return failed(`It could not be started: ${messageOf(error)}`)
   }
   let timedOut = false
   const end = () => void running.terminate()

@@ -29,9 +29,9 @@ export interface PlaceContent {
 /** Bytes of one file; a larger one is not read. Source: runtime specification 15.1 `maxSourceBytes`. */
 export const MAX_SOURCE_BYTES = 1024 * 1024
 /** Steps from a file over its imports. */
-export const MAX_IMPORT_DEPTH = 5
+const MAX_IMPORT_DEPTH = 5
 /** Imports of the files of one folder. */
-export const MAX_IMPORTS = 50
+const MAX_IMPORTS = 50
 /** Files of one folder of rules. */
 const MAX_RULES = 50
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/message-of.ts'
 import { JobError } from './service.ts'
 
 const MAX_PATTERN_CHARS = 500
@@ -29,7 +30,7 @@ export function compileLinePattern(source: string): LinePattern {
   try {
     void new RegExp(text)
   } catch (error) {
-    throw bad(source, error instanceof Error ? error.message : String(error))
+    throw bad(source, messageOf(error))
   }
   const states = new PatternReader(source, text, ignoresCase).states()
   return new StateRun(states)

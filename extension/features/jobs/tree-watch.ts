@@ -100,4 +100,4 @@ export class TreeWatch {
 }
 
 /** A line without an end that closes as prompts do; a bar of progress does not. */
-export const looksLikeQuestion = (line: string): boolean => /(?:[:?>$#]|[([](?:y|yes)\/(?:n|no)[)\]]:?) ?$/i.test(line.slice(-200))
+const looksLikeQuestion = (line: string): boolean => /(?:[:?>$#]|[([](?:y|yes)\/(?:n|no)[)\]]:?) ?$/i.test(line.slice(-200))

@@ -1,3 +1,4 @@
+import { seenFrom } from '../../base/folders.ts'
 import { isHarnessError } from '../../base/harness-error.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
 import type { Clock } from '../../capabilities/clock.ts'
@@ -47,9 +48,13 @@ export const newProblemsPlugin = ({ feed, waitMs, ...needs }: NewProblemsNeeds):
     const waits = new PublicationWaits({ clock: needs.clock })
     const look = createLook({ ...needs, feed, waits })
     ctx.effect(feed.onDidPublish((news) => waits.note(news)))
-    ctx.on('tools/execute', async (exec, next) => {
+    ctx.on('tools/execute', (exec, next) => {
       const limitMs = waitMs()
-      const changed = limitMs === 0 || exec.parent !== undefined ? [] : await changedFiles({ files: needs.files, permissions: ctx.get('permissions') }, exec)
+      return limitMs === 0 || exec.parent !== undefined ? next() : watched(exec, { feed, limitMs, next })
+    })
+
+    async function watched(exec: Execution, { feed, limitMs, next }: { readonly feed: ProblemFeed; readonly limitMs: number; readonly next: () => Promise<ToolResult> }): Promise<ToolResult> {
+      const changed = await changedFiles({ files: needs.files, permissions: ctx.get('permissions') }, exec)
       if (changed.length === 0) return await next()
       const mark = waits.mark
       const elsewhere = feed.all()
@@ -71,7 +76,7 @@ export const newProblemsPlugin = ({ feed, waitMs, ...needs }: NewProblemsNeeds):
         ...broken.map(({ path, problems }) => ({ path: shownIn(exec, path), problems })),
       ])
       return all === null ? result : withProblems(result, all)
-    })
+    }
 
     /** Files that the change did not touch, and that have problems which they had not. */
     function dependants({ elsewhere, mark, touched }: { readonly elsewhere: ReturnType<ProblemFeed['all']>; readonly mark: number; readonly touched: ReadonlySet<string> }) {
@@ -88,10 +93,7 @@ export const newProblemsPlugin = ({ feed, waitMs, ...needs }: NewProblemsNeeds):
 })
 
 /** As the session names its files. */
-function shownIn({ agent }: Execution, path: string): string {
-  const cwd = agent?.session.header.cwd ?? ''
-  return cwd !== '' && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path
-}
+const shownIn = ({ agent }: Execution, path: string): string => seenFrom(agent?.session.header.cwd ?? '', path)
 
 interface Known {
   readonly problems: readonly LanguageProblem[]

@@ -1,6 +1,7 @@
 import type { Machine } from '../../capabilities/machine.ts'
 import type {} from '../../core/commands/command.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
+import type { SelectionOutcome } from './selection.ts'
 import type { Plan } from './service.ts'
 
 /** `/plan`, `/plan off`, `/plan what to do`. It waits until there are commands. Source: runtime specification 23. */
@@ -16,10 +17,10 @@ export function planCommand({ plan, machine }: { readonly plan: Plan; readonly m
         run({ agent, args, images }) {
           if (args === 'off') {
             if (images.length > 0) throw new Error('/plan off takes no images. Send them with a message.')
-            if (!plan.leave(agent)) return { text: 'Plan mode is off.' }
-            return { text: plan.pending(agent.session) === false ? 'Plan mode ends with the next step.' : 'Plan mode is off. Bosun may change things again, as the permissions say.' }
+            const outcome = plan.set(agent, false)
+            return { text: outcome === 'noop' && plan.pending(agent.session) === false ? endings.queued : endings[outcome] }
           }
-          plan.enter(agent)
+          plan.set(agent, true)
           if (args !== '' || images.length > 0) {
             agent.steer({ id: machine.randomId(), role: 'user', content: [...images, ...(args === '' ? [] : [{ type: 'text' as const, text: args }])], source: { kind: 'user' } })
           }
@@ -28,4 +29,11 @@ export function planCommand({ plan, machine }: { readonly plan: Plan; readonly m
       })
     },
   }
+}
+
+const endings: Readonly<Record<SelectionOutcome, string>> = {
+  noop: 'Plan mode is off.',
+  cancelled: 'Plan mode stays off.',
+  queued: 'Plan mode ends with the next step.',
+  committed: 'Plan mode is off. Bosun may change things again, as the permissions say.',
 }

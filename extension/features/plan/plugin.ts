@@ -10,18 +10,22 @@ import type { Projection } from '../../core/projections/projection.ts'
 import type {} from '../../core/prompt/system-prompt.ts'
 import type {} from '../../core/tools/service.ts'
 import { planCommand } from './command.ts'
+import { noPlan, stepPlan, type PlanState } from './plan-state.ts'
 import { createPlanBook } from './plan.ts'
+import { planIsOff, planPolicy, planRefusal } from './policy-text.ts'
+import { createPlanReviews } from './reviews.ts'
 import type {} from './service.ts'
 
-type PlanView = { readonly active: boolean }
+/** `pending`: what waits for the next step. */
+type PlanView = { readonly active: boolean; readonly pending: boolean | null }
 
-export const planProjection: Projection<PlanView, PlanView> = {
+const planProjection: Projection<PlanState, PlanView> = {
   key: 'plan',
-  stateVersion: 1,
-  schema: () => z.strictObject({ active: z.boolean() }),
-  start: () => ({ active: false }),
-  step: (state, event) => (event.type === 'plan/mode' ? event.data : state),
-  view: (state) => state,
+  stateVersion: 2,
+  schema: () => z.strictObject({ active: z.boolean(), pending: z.boolean().nullable() }),
+  start: () => noPlan,
+  step: stepPlan,
+  view: ({ isActive, pending }) => ({ active: isActive, pending: pending?.active ?? null }),
 }
 
 /**
@@ -36,36 +40,33 @@ export function planPlugin({ logger, machine }: { readonly logger: Logger; reado
     inject: ['eventTypes', 'projections', 'permissions', 'tools', 'systemPrompt'],
     apply(ctx) {
       ctx.effect(ctx.projections.register(planProjection))
-      const book = createPlanBook({ logger })
+      const book = createPlanBook({ logger, newId: () => machine.randomId() })
       ctx.provide('plan', book)
-      const { permissions } = ctx
-      ctx.effect(permissions.cap((session) => (book.isActive(session) ? refusal : null)))
-      ctx.tools.guard(({ name, arguments: args, agent }) => {
-        if (agent === undefined || !book.isActive(agent.session)) return undefined
-        return permissions.effectOf(name, args, agent.scope).kind === 'edit' ? refusal : undefined
+      ctx.provide('planReviews', createPlanReviews({ plan: book, newId: () => machine.randomId() }))
+      const { permissions, tools } = ctx
+      ctx.effect(permissions.cap((session, call) => (book.isHeld(session) && !book.covers(call) ? planRefusal : null)))
+      ctx.tools.guard((call) => {
+        if (call.agent === undefined || !book.isHeld(call.agent.session) || book.covers(call)) return undefined
+        return permissions.effectOf(call.name, call.arguments, call.agent.scope).kind === 'edit' ? planRefusal : undefined
       })
       ctx.systemPrompt.runtimeContext({
         name: 'plan',
         order: 50,
-        text({ agent }) {
-          const { isActive, wasActive } = book.state(agent.session)
-          return isActive ? guidance : wasActive ? 'Plan mode is off: the permissions above hold again.' : undefined
+        text({ agent, scope }) {
+          const { isActive, wasActive, pending } = book.state(agent.session)
+          // What waits for the step that is put together now holds in it.
+          if (pending?.active ?? isActive) return planPolicy({ hasExitTool: agent.owner === undefined && tools.get('exit_plan_mode', scope) !== undefined })
+          return wasActive || isActive ? planIsOff : undefined
         },
       })
       ctx.on('agent/pre-step', async ({ agent }, next) => {
         const decision = await next()
-        if (decision.kind === 'enter') book.settle(agent)
-        return decision
+        if (decision.kind !== 'enter') return decision
+        const notice = book.settle(agent)
+        return notice === null ? decision : { ...decision, messages: [notice, ...decision.messages] }
       })
-      ctx.on('agent/disposed', book.forget)
+      ctx.on('agent/session-start', (agent) => book.restore(agent))
       ctx.plugin(planCommand({ plan: book, machine }))
     },
   }
 }
-
-const refusal = 'The session is in plan mode, so nothing may be changed yet: read, search and write the plan. The person ends plan mode when they agree with it.'
-
-const guidance = `Plan mode is on. Explore, ask, and work out a plan; change nothing.
-- Read and search files, and run commands that only read. What changes anything is refused, whatever the permissions say.
-- Ask where the task leaves a choice that matters.
-- Answer with the plan: what you will do, in which files, in which order, and how it will be checked. The person reads it and ends plan mode when they agree.`

@@ -5,6 +5,7 @@ export type QuestionErrorCode =
   | 'EMPTY_QUESTIONS'
   | 'CALLER_NOT_LIVE'
   | 'DELEGATED_CALLER'
+  | 'BAD_INTENT'
   | 'NO_PROVIDER'
   | 'DUPLICATE_PROVIDER'
   | 'ASK_CANCELLED'

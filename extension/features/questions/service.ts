@@ -1,4 +1,5 @@
 import type { Undo } from '../../base/undo.ts'
+import type { UserMessage } from '../../core/log/message.ts'
 import type { Agent } from '../../core/session/agent.ts'
 
 /** A question for the person. Source: agent tools specification 3. */
@@ -8,7 +9,14 @@ export interface Question {
   readonly header?: string
   readonly options?: readonly { readonly label: string; readonly description?: string }[]
   readonly multi_select?: boolean
+  /** Markdown to read before answering, such as a plan. */
+  readonly detail?: string
+  /** What the answer decides, for surfaces that know how to ask it better than as a question. */
+  readonly intent?: QuestionIntent
 }
+/** `approve`: the label of the question's own option that says yes. */
+export type QuestionIntent = { readonly kind: 'plan-review'; readonly approve: string }
+
 export interface Answer {
   readonly id: string
   readonly selected: readonly string[]
@@ -19,15 +27,29 @@ export interface PendingQuestions {
   readonly agent: Agent
   readonly callId?: string
   readonly questions: readonly Question[]
+  /** Who outside asks by way of the agent, such as an MCP server: the answers are for them alone, and only the person may give them. */
+  readonly server?: string
+  /** Epoch ms: then the recommended options are taken, unless the person has begun to answer. */
+  readonly answersAt?: number
 }
 
-/** Asks the person and waits, without a time-out, until answered, closed or interrupted. */
+/** Asks the person and waits until answered, closed or interrupted, without a time-out unless the person set one. */
 export interface Questions {
-  /** Errors: `QuestionError` `ASK_ABORTED`, `EMPTY_QUESTIONS`, `CALLER_NOT_LIVE`, `DELEGATED_CALLER`, `NO_PROVIDER`, `ASK_CANCELLED`. */
-  ask(request: { readonly agent: Agent; readonly callId?: string; readonly questions: readonly Question[]; readonly signal: AbortSignal }): Promise<readonly Answer[]>
+  /**
+   * `callId`: the call whose result the answers are. A reload does not end its wait where its tool says `canAskAgain`: the call runs
+   * again, asks the same, and finds its question as it was.
+   * `server`: who outside asks. No time-out answers it, its answers are in no log, and once the window is closed nobody waits for them.
+   * Errors: `QuestionError` `ASK_ABORTED`, `EMPTY_QUESTIONS`, `CALLER_NOT_LIVE`, `DELEGATED_CALLER`, `BAD_INTENT`, `NO_PROVIDER`, `ASK_CANCELLED`.
+   */
+  ask(request: { readonly agent: Agent; readonly callId?: string; readonly server?: string; readonly questions: readonly Question[]; readonly signal: AbortSignal; /** For what the answers point at, after the result. */ readonly addContext?: (message: UserMessage) => void }): Promise<readonly Answer[]>
   pending(): readonly PendingQuestions[]
-  /** A bad answer is refused with the reason and the question stays; null closes the set (`ASK_CANCELLED`). */
-  answer(id: string, answers: readonly Answer[] | null): { readonly ok: true } | { readonly ok: false; readonly problem: string }
+  /**
+   * A bad answer is refused with the reason and the question stays; null closes the set (`ASK_CANCELLED`).
+   * `contexts`: what the answers point at, for the model.
+   */
+  answer(id: string, answers: readonly Answer[] | null, contexts?: readonly UserMessage[]): { readonly ok: true } | { readonly ok: false; readonly problem: string }
+  /** The person has begun to answer: no time-out answers in their place any more. */
+  touch(id: string): void
   onDidChange(listener: () => void): Undo
   /** Exactly one surface may offer to answer. Errors: `QuestionError` `DUPLICATE_PROVIDER`. */
   attach(): Undo
@@ -42,8 +64,8 @@ declare module '../../core/kernel/plugin.ts' {
 declare module '../../core/log/event.ts' {
   interface EventMap {
     /** `ignorable`. Without its `question/settled` a set still waits, and is asked again after a resume. */
-    'question/asked': { readonly id: string; readonly callId?: string; readonly questions: readonly Question[] }
-    /** `ignorable`. */
-    'question/settled': { readonly id: string; readonly outcome: 'answered' | 'closed' | 'interrupted' }
+    'question/asked': { readonly id: string; readonly callId?: string; readonly server?: string; readonly questions: readonly Question[] }
+    /** `ignorable`. `answers`: what was answered, for a call that a crash kept from returning it; absent where a server asked. */
+    'question/settled': { readonly id: string; readonly outcome: 'answered' | 'closed' | 'interrupted'; readonly answers?: readonly Answer[] }
   }
 }

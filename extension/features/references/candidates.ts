@@ -1,11 +1,13 @@
 import { childPath } from '../../base/address.ts'
+import { seenFrom } from '../../base/folders.ts'
 import { isUri } from '../../base/is-uri.ts'
 import type { EditorFacts } from '../../capabilities/editor-facts.ts'
 import type { WorkspaceFolder } from '../../capabilities/workspace.ts'
 import type { Sessions } from '../../core/session/session.ts'
+import type { PluginFacts } from '../dynamic-plugins/service.ts'
 import type { FileIndex } from './file-index.ts'
 import { LISTED_SESSIONS } from './look-up.ts'
-import { pathReference } from './parse-references.ts'
+import { pathReference, resourceReference } from './parse-references.ts'
 import { PathIndex, type PathHit } from './path-index.ts'
 import type { ReferenceCandidate, ReferencePlace } from './service.ts'
 
@@ -13,12 +15,23 @@ export interface CandidateNeeds {
   readonly index: Pick<FileIndex, 'find'>
   readonly facts: EditorFacts
   readonly sessions: Pick<Sessions, 'list'>
+  /** Those that a model wrote for a session. */
+  readonly plugins: (sessionId: string) => readonly { readonly facts: PluginFacts }[]
+  /** Of the MCP servers that were reached. */
+  readonly resources: () => readonly ResourceFacts[]
   readonly folders: () => readonly WorkspaceFolder[]
   readonly isSecret: (path: string) => boolean
   readonly maxResults: () => number
   /** Paths that messages of this window have named, newest first. */
   readonly named: () => readonly string[]
   readonly shown: (path: string, cwd: string) => string
+}
+
+/** A resource that a server lists. */
+export interface ResourceFacts {
+  readonly server: string
+  readonly name: string
+  readonly uri: string
 }
 
 type Found = (some: readonly ReferenceCandidate[]) => void
@@ -29,8 +42,9 @@ const SYMBOLS_SHOWN_FROM = 2
 
 /** What may be meant by the words behind an `@`, best first. Errors: as `References.candidates`. */
 export async function findCandidates(needs: CandidateNeeds, query: string, place: ReferencePlace, found: Found): Promise<readonly ReferenceCandidate[]> {
-  const [, kind, rest = ''] = /^(symbol|session):(.*)$/.exec(query) ?? []
+  const [, kind, rest = ''] = /^(symbol|session|mcp):(.*)$/.exec(query) ?? []
   if (kind === 'session') return sessionCandidates(needs, rest, place)
+  if (kind === 'mcp') return resourceCandidates(needs, rest)
   if (kind === 'symbol') return symbolCandidates(needs, rest, place)
   return pathCandidates(needs, query, place, found)
 }
@@ -38,7 +52,7 @@ export async function findCandidates(needs: CandidateNeeds, query: string, place
 async function pathCandidates(needs: CandidateNeeds, query: string, place: ReferencePlace, found: Found): Promise<readonly ReferenceCandidate[]> {
   const limit = needs.maxResults()
   const near = nearFiles(needs, query, place)
-  const facts = factCandidates(query)
+  const facts = [...pluginCandidates(needs, query, place), ...factCandidates(query, needs.resources().length > 0)]
   const put = (far: readonly Scored[]) => merged({ near, far, facts, query, limit, needs, place })
   // What is known without looking is there at once.
   found(put([]))
@@ -91,8 +105,7 @@ function merged({ near, far, facts, query, limit, needs, place }: Merge): readon
     const spelled = needs.shown(isFolder ? path.slice(0, -1) : path, place.cwd) + (isFolder ? '/' : '')
     return { kind: isFolder ? 'folder' : 'file', path: spelled, insert: pathReference(spelled), isOpen: open.has(path) }
   })
-  // Before anything is typed the few things that are no files come first; later a name that fits counts for more.
-  return query === '' ? [...facts, ...paths].slice(0, limit) : (facts.length > 0 ? [...facts, ...paths] : paths).slice(0, limit)
+  return [...facts, ...paths].slice(0, limit)
 }
 
 /** Open editors and files that were named before, in the order in which they were seen last. */
@@ -100,33 +113,48 @@ function nearFiles({ facts, named }: CandidateNeeds, query: string, { cwd }: Ref
   const paths = [...new Set([...facts.openFiles(), ...named()])].filter((path) => !isUri(path) || isUri(cwd))
   if (query === '') return paths.map((path, place) => ({ path, score: 1_000 - place }))
   const index = new PathIndex({ maxBytes: 4_000_000 })
-  const base = `${cwd.replace(/[\\/]+$/, '')}/`
-  const byName = new Map(paths.map((path) => [path.startsWith(base) ? path.slice(base.length) : path, path]))
+  const byName = new Map(paths.map((path) => [seenFrom(cwd, path), path]))
   for (const name of byName.keys()) index.add(name)
   return index.best(query, paths.length).map(({ path, score }) => ({ path: byName.get(path) ?? path, score: score + OPEN_BONUS }))
 }
 
+function pluginCandidates({ plugins }: CandidateNeeds, query: string, { sessionId = '' }: ReferencePlace): readonly ReferenceCandidate[] {
+  const found = plugins(sessionId).filter(({ facts: { pluginId } }) => pluginId.startsWith(query.toLowerCase()))
+  return found.map(({ facts: { pluginId, state, packages } }) => ({ kind: 'plugin', name: packages.at(-1)?.name ?? pluginId, state, insert: `@${pluginId}` }))
+}
+
 const factNames = ['selection', 'problems', 'changes', 'terminal'] as const
 
-function factCandidates(query: string): readonly ReferenceCandidate[] {
+function factCandidates(query: string, hasResources: boolean): readonly ReferenceCandidate[] {
   const typed = query.toLowerCase()
   const facts = factNames.filter((name) => name.startsWith(typed)).map((kind): ReferenceCandidate => ({ kind, insert: `@${kind}` }))
   const openings = (
     [
       ['symbols', 'symbol'],
       ['sessions', 'session'],
+      ['resources', 'mcp'],
     ] as const
-  ).flatMap(([kind, word]): readonly ReferenceCandidate[] => (word.startsWith(typed) ? [{ kind, insert: `@${word}:` }] : []))
+  ).flatMap(([kind, word]): readonly ReferenceCandidate[] => (word.startsWith(typed) && (kind !== 'resources' || hasResources) ? [{ kind, insert: `@${word}:` }] : []))
   return [...facts, ...openings]
 }
 
 async function sessionCandidates({ sessions, maxResults }: CandidateNeeds, query: string, { sessionId }: ReferencePlace): Promise<readonly ReferenceCandidate[]> {
-  const listed = (await sessions.list()).filter(({ id, problem }) => id !== sessionId && problem === undefined).slice(0, LISTED_SESSIONS)
+  const listed = (await sessions.list()).filter(({ id, problem, startedBy, isNamed }) => id !== sessionId && problem === undefined && (startedBy === undefined || isNamed)).slice(0, LISTED_SESSIONS)
   const index = new PathIndex({ maxBytes: 4_000_000 })
   const byTitle = new Map(listed.map((summary) => [`${summary.title.replaceAll('/', ' ')} ${summary.id}`, summary]))
   for (const title of byTitle.keys()) index.add(title)
   const hits = query === '' ? [...byTitle.values()] : index.best(query, maxResults()).flatMap(({ path }) => byTitle.get(path) ?? [])
   return hits.slice(0, query === '' ? LISTED_SESSIONS : maxResults()).map(({ id, title, updatedAt }) => ({ kind: 'session', title, updatedAt, insert: `@session:${shortId(id, listed)}` }))
+}
+
+function resourceCandidates({ resources, maxResults }: CandidateNeeds, query: string): readonly ReferenceCandidate[] {
+  const all = resources().filter(({ uri }) => !uri.includes('"'))
+  const index = new PathIndex({ maxBytes: 4_000_000 })
+  // Two things may have one name; each stands for what was typed of its server, its address or its name.
+  const byText = new Map(all.map((resource) => [`${resource.server}:${resource.uri} ${resource.name.replaceAll('/', ' ')}`, resource]))
+  for (const text of byText.keys()) index.add(text)
+  const hits = query === '' ? [...byText.values()] : index.best(query, maxResults()).flatMap(({ path }) => byText.get(path) ?? [])
+  return hits.slice(0, maxResults()).map(({ server, name, uri }) => ({ kind: 'resource', server, name, uri, insert: resourceReference(server, uri) }))
 }
 
 /** As much of an id as no other one begins with, at least eight letters. */
@@ -155,5 +183,5 @@ async function symbolCandidates({ facts, isSecret, maxResults, shown }: Candidat
 /** The folder of the session and the window's others, none twice and none within another. */
 function rootsOf(folders: readonly WorkspaceFolder[], cwd: string): readonly string[] {
   const all = [...new Set([cwd, ...folders.map(({ path }) => path)])].filter((path) => !/^[a-z][\w+.-]+:\/\//i.test(path))
-  return all.filter((path) => !all.some((other) => other !== path && path.startsWith(`${other.replace(/[\\/]+$/, '')}/`)))
+  return all.filter((path) => !all.some((other) => other !== path && seenFrom(other, path) !== path))
 }

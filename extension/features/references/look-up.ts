@@ -1,17 +1,25 @@
 import { assertNever } from '../../base/assert-never.ts'
-import { isHarnessError } from '../../base/harness-error.ts'
+import { messageOf } from '../../base/message-of.ts'
 import { EditorFactsError, type EditorFacts, type ProblemFacts, type SelectionFacts, type SymbolFacts } from '../../capabilities/editor-facts.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { FileSystem } from '../../capabilities/file-system.ts'
 import type { ProcessRunner } from '../../capabilities/process.ts'
-import type { TextBlock } from '../../core/log/message.ts'
+import type { ImageBlock, TextBlock } from '../../core/log/message.ts'
 import { redactSecrets } from '../../core/policy/redact-secrets.ts'
 import type { Sessions, SessionSummary } from '../../core/session/session.ts'
+import type { CordisCode, PluginFacts } from '../dynamic-plugins/service.ts'
 import type { ParsedReference } from './parse-references.ts'
+import type { Mcp } from '../mcp/service.ts'
 import { referenceBlock } from './reference-block.ts'
 import { UnresolvedReference, type ReferencePlace } from './service.ts'
 import { sessionTalk } from './session-talk.ts'
 import { workingChanges } from './working-changes.ts'
+
+export interface NamedPlugin {
+  readonly facts: PluginFacts
+  readonly lines: readonly string[]
+  readonly code: CordisCode
+}
 
 export interface LookUpNeeds {
   readonly facts: EditorFacts
@@ -19,6 +27,10 @@ export interface LookUpNeeds {
   readonly processes: Pick<ProcessRunner, 'start'>
   readonly clock: Pick<Clock, 'schedule'>
   readonly sessions: Pick<Sessions, 'list' | 'live' | 'readTail'>
+  /** Those that a model wrote for a session, each with the last lines it wrote and the code of its newest package. */
+  readonly plugins: (sessionId: string) => readonly NamedPlugin[]
+  /** Absent while it is not composed. */
+  readonly mcp: () => Pick<Mcp, 'resourceContent'> | undefined
   readonly isTrusted: () => boolean
   readonly isSecret: (path: string) => boolean
   /** How a path is shown to the model. */
@@ -26,12 +38,14 @@ export interface LookUpNeeds {
 }
 
 // UTF-8 bytes of one reference. Source: runtime specification 15.2 for a session; the others are like it.
-export const MAX_SESSION_BYTES = 65_536
+const MAX_SESSION_BYTES = 65_536
 const MAX_SELECTION_BYTES = 65_536
 const MAX_CHANGES_BYTES = 65_536
 const MAX_PROBLEMS_BYTES = 32_768
 const MAX_TERMINAL_BYTES = 32_768
 const MAX_SYMBOL_BYTES = 32_768
+const MAX_PLUGIN_BYTES = 65_536
+const MAX_RESOURCE_BYTES = 65_536
 /** Lines of a symbol of which only the name's place is known. */
 const SYMBOL_LINES = 60
 const MAX_SYMBOL_LINES = 2_000
@@ -40,19 +54,23 @@ export const LISTED_SESSIONS = 50
 /** Events from the end of a log; a talk of 65 536 bytes rarely has more. */
 const SESSION_EVENTS = 4_000
 
-/** The block that one reference stands for. Errors: `UnresolvedReference`. */
-export async function lookUp(reference: ParsedReference, place: ReferencePlace, needs: LookUpNeeds): Promise<TextBlock> {
+/** The block that one reference stands for, and the pictures of it. Errors: `UnresolvedReference`. */
+export async function lookUp(reference: ParsedReference, place: ReferencePlace, needs: LookUpNeeds): Promise<readonly (TextBlock | ImageBlock)[]> {
   try {
-    return await blockOf(reference, place, needs)
+    if (reference.kind === 'mcp') return await resource(reference, needs, place)
+    return [await blockOf(reference, place, needs)]
   } catch (error) {
     if (error instanceof UnresolvedReference) throw error
     if (place.signal.aborted) throw new UnresolvedReference('UNAVAILABLE', `${reference.raw} could not be looked up in time. Take it out of the message, or try again.`, { cause: error })
     if (error instanceof EditorFactsError) throw new UnresolvedReference('NO_EDITOR', `${reference.raw}: ${error.message}`, { cause: error })
-    throw new UnresolvedReference('UNAVAILABLE', `${reference.raw} could not be looked up: ${isHarnessError(error) || error instanceof Error ? error.message : String(error)} Take it out of the message, or try again.`, { cause: error })
+    throw new UnresolvedReference('UNAVAILABLE', `${reference.raw} could not be looked up: ${messageOf(error)} Take it out of the message, or try again.`, { cause: error })
   }
 }
 
-function blockOf(reference: ParsedReference, place: ReferencePlace, needs: LookUpNeeds): Promise<TextBlock> {
+/** What stands for one block of text. */
+type OneBlock = Exclude<ParsedReference, { readonly kind: 'mcp' }>
+
+function blockOf(reference: OneBlock, place: ReferencePlace, needs: LookUpNeeds): Promise<TextBlock> {
   switch (reference.kind) {
     case 'selection':
       return selectionBlock(needs, place).then(({ block }) => block)
@@ -66,9 +84,26 @@ function blockOf(reference: ParsedReference, place: ReferencePlace, needs: LookU
       return symbol(reference, needs, place)
     case 'session':
       return session(reference, needs, place)
+    case 'plugin':
+      return Promise.resolve(plugin(reference, needs, place))
     default:
       return assertNever(reference, 'reference')
   }
+}
+
+/** How a plugin of the session stands, with the code of its newest package. */
+function plugin({ name, raw }: { readonly name: string; readonly raw: string }, { plugins }: LookUpNeeds, { sessionId = '' }: ReferencePlace): TextBlock {
+  const found = plugins(sessionId).find(({ facts }) => facts.pluginId === name)
+  if (found === undefined) throw new UnresolvedReference('NOT_FOUND', `${raw}: this session has no such plugin. Take it out of the message, or look at /plugins.`)
+  const { facts, lines, code } = found
+  const halves = Object.entries(code).map(([half, text]) => `${half} half of ${facts.packages.at(-1)?.packageId ?? ''}:\n${text}`)
+  return referenceBlock({
+    name: raw,
+    text: [`A plugin of this session: ${JSON.stringify(facts, null, 2)}`, ...(lines.length === 0 ? [] : [`Its last lines:\n${lines.join('\n')}`]), ...halves].join('\n'),
+    maxBytes: MAX_PLUGIN_BYTES,
+    more: 'cordis_inspect_self gives the rest.',
+    summary: `Plugin ${name}: ${facts.state}`,
+  })
 }
 
 /** Errors: `UnresolvedReference`. */
@@ -138,6 +173,39 @@ async function symbol({ name, raw }: { readonly name: string; readonly raw: stri
     more: `Read ${at} for the rest.`,
     summary: `Symbol ${first.name}: ${at}`,
   })
+}
+
+/** What stands at an address of an MCP server. Pictures go beside the words, where the model takes any. */
+async function resource({ name, raw }: { readonly name: string; readonly raw: string }, { mcp, isSecret }: LookUpNeeds, { sessionId, signal }: ReferencePlace): Promise<readonly (TextBlock | ImageBlock)[]> {
+  const [, server = '', uri = ''] = /^([A-Za-z0-9_-]{1,32}):(.+)$/s.exec(name) ?? []
+  if (uri === '') throw new UnresolvedReference('NOT_FOUND', `${raw}: a resource is written @mcp:server:address. Choose one from the list behind @mcp:.`)
+  const path = /^file:\/\//i.test(uri) ? filePathOf(uri) : null
+  if (path !== null && isSecret(path)) refuseSecret(new Set([path]), raw)
+  const found = await mcp()?.resourceContent(server, uri, { signal, ...(sessionId !== undefined && { sessionId }) })
+  if (found === undefined) throw new UnresolvedReference('UNAVAILABLE', `${raw}: no MCP server runs here. Take it out of the message, then send again.`)
+  const text = found.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+  const images = found.filter((block) => block.type === 'image')
+  if (text === '' && images.length === 0) throw new UnresolvedReference('NOTHING_THERE', `${raw}: the resource is empty. Take it out of the message, then send again.`)
+  const seen = images.length === 0 ? '' : `[${images.length === 1 ? 'A picture, which stands' : `${images.length} pictures, which stand`} beside the message.]`
+  return [
+    ...images,
+    referenceBlock({
+      name: raw,
+      text: redactSecrets([text, seen].filter((part) => part !== '').join('\n')),
+      maxBytes: MAX_RESOURCE_BYTES,
+      more: 'Ask the person for a smaller part of it.',
+      summary: `Resource of ${server}: ${uri}`,
+    }),
+  ]
+}
+
+function filePathOf(uri: string): string | null {
+  try {
+    return decodeURIComponent(new URL(uri).pathname)
+  } catch {
+    // What is no address of a file names none that could be secret.
+    return null
+  }
 }
 
 const placeOf = ({ path, startLine }: SymbolFacts, shown: LookUpNeeds['shown'], cwd: string) => `${shown(path, cwd)}:${startLine}`

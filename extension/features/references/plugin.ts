@@ -9,11 +9,13 @@ import type { Workspace } from '../../capabilities/workspace.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
 import type { UserMessage } from '../../core/log/message.ts'
 import type {} from '../../core/loop/points.ts'
-import { pathMatcher, styleOf } from '../../core/policy/paths.ts'
+import { changingPathMatcher, styleOf } from '../../core/policy/paths.ts'
 import type {} from '../../core/prompt/system-prompt.ts'
 import { findCandidates } from './candidates.ts'
 import { FileIndex } from './file-index.ts'
-import { lookUp, MAX_SESSIONS, selectionBlock, type LookUpNeeds } from './look-up.ts'
+import type {} from '../dynamic-plugins/service.ts'
+import { lookUp, MAX_SESSIONS, selectionBlock, type LookUpNeeds, type NamedPlugin } from './look-up.ts'
+import { imageLimits } from '../../protocol/image-limits.ts'
 import { parseReferences, pathReference } from './parse-references.ts'
 import { separateContext } from './separate-context.ts'
 import { UnresolvedReference, type References } from './service.ts'
@@ -51,16 +53,33 @@ export function referencesPlugin(needs: ReferencesPluginNeeds): Plugin {
         maxBytes: MAX_INDEX_BYTES,
         onCut: (folder, count) => logger.warn('A folder has more files than the list of references may hold; the rest is not offered.', { folder, count }),
       })
-      const isSecret = createSecretTest(needs)
+      const secretPattern = changingPathMatcher(needs.sensitivePaths, styleOf(machine))
+      const isSecret = (path: string) => secretPattern(path) !== null
       let named: readonly string[] = []
-      const lookUpNeeds: LookUpNeeds = { clock, facts, files, processes, sessions: ctx.sessions, isTrusted: workspace.isTrusted, isSecret, shown }
+      /** A plain look, for a service that only some sessions use. */
+      const plugins = (sessionId: string): readonly NamedPlugin[] => {
+        const service = ctx.get('dynamicPlugins')
+        const agent = service?.isEnabled === true ? ctx.get('agents')?.live(sessionId) : undefined
+        if (service === undefined || agent === undefined) return []
+        return service.list(agent).map((facts) => {
+          const newest = facts.state === 'lost' ? undefined : facts.packages.at(-1)
+          return { facts, lines: service.linesOf(agent, facts.pluginId).slice(-30), code: newest === undefined ? {} : service.codeOf(agent, facts.pluginId, newest.packageId) }
+        })
+      }
+      const lookUpNeeds: LookUpNeeds = { clock, facts, files, processes, sessions: ctx.sessions, plugins, mcp: () => ctx.get('mcp'), isTrusted: workspace.isTrusted, isSecret, shown }
+      const resources = () => (ctx.get('mcp')?.report().servers ?? []).flatMap(({ name: server, resources: listed }) => listed.map(({ name, uri }) => ({ server, name, uri })))
       const references: References = {
-        candidates: (query, place, found) =>
-          findCandidates({ index, facts, sessions: ctx.sessions, folders: workspace.folders, isSecret, maxResults: needs.maxResults, named: () => named, shown }, query, place, found),
+        candidates: (query, place, found) => {
+          // Whoever points at something before there is a session may mean what a server has.
+          ctx.get('mcp')?.wake()
+          return findCandidates({ index, facts, sessions: ctx.sessions, plugins, resources, folders: workspace.folders, isSecret, maxResults: needs.maxResults, named: () => named, shown }, query, place, found)
+        },
         async content(text, place) {
-          const found = parseReferences(text)
+          const known = text.includes('@') ? new Set(plugins(place.sessionId ?? '').map(({ facts: { pluginId } }) => pluginId)) : new Set<string>()
+          const found = parseReferences(text, (id) => known.has(id))
           refuseTooMany(found)
-          const blocks = await Promise.all(found.map((reference) => lookUp(reference, place, lookUpNeeds)))
+          const blocks = (await Promise.all(found.map((reference) => lookUp(reference, place, lookUpNeeds)))).flat()
+          if (blocks.filter(({ type }) => type === 'image').length > imageLimits.maxImages) throw new UnresolvedReference('TOO_MANY', `A message can hold ${imageLimits.maxImages} pictures, and this one names more. Take some out, then send again.`)
           named = [...new Set([...mentionedPaths(text, place.cwd), ...named])].slice(0, MAX_NAMED)
           return text.trim() === '' ? blocks : [{ type: 'text', text }, ...blocks]
         },
@@ -96,17 +115,4 @@ function mentionedPaths(text: string, cwd: string): readonly string[] {
     if (!/[./\\]/.test(path)) return []
     return [path.startsWith('/') ? path : `${cwd}/${path}`]
   })
-}
-
-function createSecretTest({ sensitivePaths, machine }: Pick<ReferencesPluginNeeds, 'sensitivePaths' | 'machine'>): (path: string) => boolean {
-  let patterns: readonly string[] | null = null
-  let matches: ReturnType<typeof pathMatcher> = () => null
-  return (path) => {
-    const current = sensitivePaths()
-    if (current !== patterns) {
-      patterns = current
-      matches = pathMatcher(current, styleOf(machine))
-    }
-    return matches(path) !== null
-  }
 }

@@ -2,7 +2,7 @@ import { fitBytes } from '../../base/text.ts'
 import type { TextBlock, UserSource } from '../../core/log/message.ts'
 import { noticeSummary } from '../../core/log/notice.ts'
 
-export const REFERENCES_PLUGIN = 'references'
+const REFERENCES_PLUGIN = 'references'
 
 interface Facts {
   /** As the person wrote it. */

@@ -1,6 +1,7 @@
 import { HarnessError } from '../../base/harness-error.ts'
 import type { SelectionFacts } from '../../capabilities/editor-facts.ts'
 import type { TextBlock, UserMessage } from '../../core/log/message.ts'
+import type { PluginState } from '../dynamic-plugins/service.ts'
 
 /** Where something is being named. */
 export interface ReferencePlace {
@@ -17,7 +18,11 @@ export type ReferenceCandidate =
   | { readonly kind: 'selection' | 'problems' | 'terminal' | 'changes'; readonly insert: string }
   | { readonly kind: 'symbol'; readonly name: string; readonly symbolKind: string; readonly path: string; readonly insert: string }
   /** A beginning that offers more once it is taken. */
-  | { readonly kind: 'symbols' | 'sessions'; readonly insert: string }
+  | { readonly kind: 'symbols' | 'sessions' | 'resources'; readonly insert: string }
+  /** One that a model wrote for the session. */
+  | { readonly kind: 'plugin'; readonly name: string; readonly state: PluginState; readonly insert: string }
+  /** Of an MCP server. `uri`: as the server names it. */
+  | { readonly kind: 'resource'; readonly server: string; readonly name: string; readonly uri: string; readonly insert: string }
   | { readonly kind: 'session'; readonly title: string; readonly updatedAt: number; readonly insert: string }
 
 /**

@@ -1,11 +1,8 @@
 import { fitBytes } from '../../base/text.ts'
-import type { Clock } from '../../capabilities/clock.ts'
-import { ProcessError, type ProcessRunner } from '../../capabilities/process.ts'
+import { GitError, runGit, type GitNeeds } from '../../core/git/run-git.ts'
 import { UnresolvedReference } from './service.ts'
 
-export interface WorkingChangesNeeds {
-  readonly processes: Pick<ProcessRunner, 'start'>
-  readonly clock: Pick<Clock, 'schedule'>
+export interface WorkingChangesNeeds extends GitNeeds {
   readonly isSecret: (path: string) => boolean
 }
 
@@ -15,7 +12,6 @@ const MAX_NAMES_BYTES = 1_000_000
 /** For one question; the message waits for the answers. */
 export const CHANGES_DEADLINE_MS = 30_000
 const MAX_UNTRACKED = 200
-const MAX_COMPLAINT_BYTES = 500
 
 /**
  * What differs from the last commit below `cwd`: the diff of the working tree, then the names of new files.
@@ -24,7 +20,7 @@ const MAX_COMPLAINT_BYTES = 500
  * Errors: `UnresolvedReference` where there is no git, no repository or no change, and with git's own words where it fails.
  */
 export async function workingChanges({ processes, clock, isSecret }: WorkingChangesNeeds, { cwd, maxBytes, signal }: { readonly cwd: string; readonly maxBytes: number; readonly signal: AbortSignal }): Promise<string> {
-  const git = (args: readonly string[], cap: number) => runGit({ processes, clock }, { args, cwd, cap, signal })
+  const git = (args: readonly string[], cap: number) => askGit({ processes, clock }, { args, cwd, cap, signal })
   const listing = async (args: readonly string[], cap: number) => {
     const { exitCode, text, complaint } = await git(args, cap)
     // Half a list would pass for the whole.
@@ -58,45 +54,14 @@ export async function workingChanges({ processes, clock, isSecret }: WorkingChan
 
 const namesOf = (text: string): readonly string[] => text.split('\0').filter((name) => name !== '')
 
-interface GitRun {
-  readonly args: readonly string[]
-  readonly cwd: string
-  /** Bytes to keep; git is stopped once there are more. */
-  readonly cap: number
-  readonly signal: AbortSignal
-}
-
-async function runGit({ processes, clock }: Omit<WorkingChangesNeeds, 'isSecret'>, { args, cwd, cap, signal }: GitRun): Promise<{ readonly exitCode: number | null; readonly text: string; readonly complaint: string }> {
-  const enough = new AbortController()
-  const late = new AbortController()
-  const stopClock = clock.schedule(CHANGES_DEADLINE_MS, () => late.abort(new UnresolvedReference('UNAVAILABLE', `@changes: git did not answer within ${CHANGES_DEADLINE_MS / 1_000} s. Take it out of the message, or mend that, then send again.`)))
-  const decoder = new TextDecoder()
-  let text = ''
-  let complaint = ''
+async function askGit(needs: GitNeeds, question: { readonly args: readonly string[]; readonly cwd: string; readonly cap: number; readonly signal: AbortSignal }): Promise<{ readonly exitCode: number | null; readonly text: string; readonly complaint: string }> {
+  const { cap, ...rest } = question
   try {
-    const running = await processes.start({
-      command: 'git',
-      // Nothing that a repository's own settings name is started.
-      args: ['-c', 'core.quotePath=false', '-c', 'core.fsmonitor=false', ...args],
-      cwd,
-      env: { GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', GIT_EXTERNAL_DIFF: null, GIT_PAGER: 'cat' },
-      onOutput: (stream, chunk) => {
-        if (stream === 'stderr') complaint = fitBytes(complaint + new TextDecoder().decode(chunk), MAX_COMPLAINT_BYTES).text
-        if (stream === 'stderr' || enough.signal.aborted) return
-        text += decoder.decode(chunk, { stream: true })
-        if (text.length > cap) enough.abort()
-      },
-      signal: AbortSignal.any([signal, enough.signal, late.signal]),
-      graceMs: 500,
-    })
-    const { exitCode } = await running.exit
-    signal.throwIfAborted()
-    late.signal.throwIfAborted()
-    return { exitCode: enough.signal.aborted ? 0 : exitCode, text: fitBytes(text, cap).text, complaint: complaint.trim().replaceAll(/\s*\n\s*/g, '; ') }
+    const { exitCode, bytes, isCut, complaint } = await runGit(needs, { ...rest, maxBytes: cap, deadlineMs: CHANGES_DEADLINE_MS })
+    return { exitCode: isCut ? 0 : exitCode, text: fitBytes(new TextDecoder().decode(bytes, { stream: isCut }), cap).text, complaint }
   } catch (cause) {
-    if (cause instanceof ProcessError) throw new UnresolvedReference('UNAVAILABLE', `@changes needs git, which could not be started. Install git, or take @changes out of the message.`, { cause })
-    throw cause
-  } finally {
-    stopClock()
+    if (!(cause instanceof GitError)) throw cause
+    const words = cause.code === 'GIT_MISSING' ? '@changes needs git, which could not be started. Install git, or take @changes out of the message.' : `@changes: git did not answer within ${CHANGES_DEADLINE_MS / 1_000} s. Take it out of the message, or mend that, then send again.`
+    throw new UnresolvedReference('UNAVAILABLE', words, { cause })
   }
 }

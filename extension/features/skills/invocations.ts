@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/message-of.ts'
 import { noticeSummary } from '../../core/log/notice.ts'
 import type { UserMessage } from '../../core/log/message.ts'
 import type { LoadedSkill } from './service.ts'
@@ -43,7 +44,7 @@ async function invocation(name: string, { load, render, newId, signal }: Needs):
     return message(render(loaded), { kind: 'skill-invocation', name: loaded.name, provider: loaded.provider })
   } catch (error) {
     signal.throwIfAborted()
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     return message(`The person called the skill /${name}, and it could not be loaded: ${reason}`, { kind: 'plugin', plugin: 'skills', form: 'notice', summary: noticeSummary(`/${name} could not be loaded: ${reason}`) })
   }
 }

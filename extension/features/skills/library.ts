@@ -1,4 +1,5 @@
 import { isErrorOf } from '../../base/harness-error.ts'
+import { messageOf } from '../../base/message-of.ts'
 import { isWithin, styleOf } from '../../core/policy/paths.ts'
 import { parseSkill, SKILL_NAME } from './parse-skill.ts'
 import { ranks } from './places.ts'
@@ -195,7 +196,7 @@ async function readContributed({ name, provider, resourceBase, content }: Contri
     const text = await content()
     return { name, provider, ...(resourceBase && { resourceBase }), content: text.toWellFormed() }
   } catch (error) {
-    throw failure('SKILL_BROKEN', `The skill ${name} of ${provider} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, error)
+    throw failure('SKILL_BROKEN', `The skill ${name} of ${provider} cannot be loaded: ${messageOf(error)}`, error)
   }
 }
 

@@ -9,7 +9,7 @@ export const SKILL_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 /** Characters of a name. */
 const MAX_NAME = 64
 /** UTF-8 bytes between the two lines of dashes. */
-export const MAX_FRONT_MATTER_BYTES = 16_384
+const MAX_FRONT_MATTER_BYTES = 16_384
 
 export interface ParsedSkill {
   readonly facts: SkillFacts

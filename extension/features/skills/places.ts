@@ -7,7 +7,7 @@ import { canonical, rootsOf } from '../../core/told/roots.ts'
 import type { SkillOrigin } from './service.ts'
 
 /** Folders of other tools that a setting adds. */
-export const otherToolFolders = ['.claude/skills', '.github/skills'] as const
+const otherToolFolders = ['.claude/skills', '.github/skills'] as const
 export type OtherToolFolder = (typeof otherToolFolders)[number]
 
 export interface PlaceOptions {

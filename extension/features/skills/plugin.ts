@@ -1,4 +1,5 @@
 import { Emitter } from '../../base/emitter.ts'
+import { messageOf } from '../../base/message-of.ts'
 import { orAbort } from '../../base/or-abort.ts'
 import { fitBytes } from '../../base/text.ts'
 import type { Logger } from '../../capabilities/logger.ts'
@@ -273,7 +274,7 @@ class SkillsFeature {
       return {}
     } catch (error) {
       signal.throwIfAborted()
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       throw new Error(args === '' ? reason : `${reason}\nNothing was sent. You wrote: ${fitBytes(args, 20_000).text}`, { cause: error })
     }
   }

@@ -24,11 +24,15 @@ export const terminalEffects: Plugin = {
     // A terminal of the person's is asked for below.
     ctx.effect(permissions.declare('terminal_open', (args) => text(args['adopt']) !== '' ? { kind: 'unknown' } : ({ kind: 'shell', shell: 'bash', command: 'true', workdir: text(args['cwd']) || null })))
     ctx.effect(permissions.declare('terminal_send', (args) => sendEffect(args, terminals)))
-    ctx.on('tools/pre-execute', async (exec, next) => {
+    ctx.on('tools/pre-execute', (exec, next) => {
       const id = exec.name === 'terminal_open' && isJsonObject(exec.arguments) ? text(exec.arguments['adopt']) : ''
-      const answer = await next()
-      return id === '' || answer.kind === 'deny' || answer.kind === 'rewrite' ? answer : askForTerminal(terminals.adoptable().find((one) => one.id === id))
+      return id === '' ? next() : adopted(id, next)
     })
+
+    async function adopted(id: string, next: () => Promise<PreExecuteAnswer>): Promise<PreExecuteAnswer> {
+      const answer = await next()
+      return answer.kind === 'deny' || answer.kind === 'rewrite' ? answer : askForTerminal(terminals.adoptable().find((one) => one.id === id))
+    }
   },
 }
 

@@ -39,7 +39,7 @@ export interface TerminalsPluginNeeds {
   readonly profiles?: () => readonly TerminalProfile[]
 }
 
-export const TERMINAL_SIZE = { columns: 160, rows: 40 } as const
+const TERMINAL_SIZE = { columns: 160, rows: 40 } as const
 /** Terminals that one agent may have, ended ones that were not closed included. */
 export const MAX_TERMINALS = 8
 

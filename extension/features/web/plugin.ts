@@ -25,7 +25,7 @@ export interface WebParts {
 }
 
 /** A second less than `web_fetch` allows itself, so that what ends a slow page says which host it was. */
-export const MAX_FETCH_MS = 29_000
+const MAX_FETCH_MS = 29_000
 /** What was read or found in the last 15 minutes is not asked for again. */
 const CACHE_MS = 15 * 60_000
 /** Pages of a PDF whose text is read, and its UTF-16 units. */

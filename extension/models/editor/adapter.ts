@@ -1,4 +1,5 @@
 import type { Json } from '../../base/json.ts'
+import { messageOf } from '../../base/message-of.ts'
 import { orAbort } from '../../base/or-abort.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import { EditorModelError, type EditorModel, type EditorModelPart, type EditorModels } from '../../capabilities/editor-models.ts'
@@ -8,7 +9,7 @@ import { createRequestEstimate } from '../../core/model/token-estimate.ts'
 import { createIdleGuard } from '../wire/idle-guard.ts'
 import { createEditorMessages } from './messages.ts'
 
-export const EDITOR_MODELS_ROUTE = 'vscode-lm'
+const EDITOR_MODELS_ROUTE = 'vscode-lm'
 
 export interface EditorAdapterParts {
   readonly models: EditorModels
@@ -69,7 +70,7 @@ async function check(models: EditorModels, model: string | undefined): Promise<C
     }
     return { isOk: true, message: `The editor offers ${listed.length === 1 ? '1 model' : `${listed.length} models`}. It may ask whether Bosun may use one with the first message.` }
   } catch (error) {
-    return { isOk: false, code: 'UNKNOWN', message: `The editor could not be asked for its models: ${error instanceof Error ? error.message : String(error)}` }
+    return { isOk: false, code: 'UNKNOWN', message: `The editor could not be asked for its models: ${messageOf(error)}` }
   }
 }
 

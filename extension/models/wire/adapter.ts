@@ -7,6 +7,7 @@ import { failureFromError, failureFromStream, requestIdOf, type FailureContext }
 import { fetchAtHome } from './fetch-at-home.ts'
 import { createIdleGuard } from './idle-guard.ts'
 import { checkKey, fetchModels, type Inquiry } from './model-inquiry.ts'
+import { wholeText } from './whole-text.ts'
 import { MalformedEvent, type AdapterParts, type ListedModel, type Wire, type WireReader } from './wire.ts'
 
 /**
@@ -94,7 +95,7 @@ async function* stream(request: ModelRequest, parts: StreamParts): AsyncGenerato
       name: config.name,
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...wire.headers(key), ...headers, ...config.headers },
-      body,
+      body: wholeText(body),
       signal: idle.signal,
     })
     idle.touch()

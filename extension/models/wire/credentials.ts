@@ -21,7 +21,7 @@ export async function keyFor(config: ProviderConfig, secrets: Secrets): Promise<
 }
 
 /** What is wrong with a key, or null. Source: runtime specification 16.2. */
-export function keyProblem(key: string): string | null {
+function keyProblem(key: string): string | null {
   if (key === '') return 'is empty. Copy it again from the provider’s page.'
   if (!/^[\x21-\x7e]+$/.test(key)) return 'holds spaces or characters that a key cannot have. Copy it again, without anything around it.'
   return null

@@ -76,7 +76,7 @@ export function failureFromError(error: unknown, context: FailureContext): Failu
 }
 
 /** What a failed connection means, or null when `error` is none. */
-export function failureFromNetwork(error: unknown, context: FailureContext): Failure | null {
+function failureFromNetwork(error: unknown, context: FailureContext): Failure | null {
   const cause = networkCause(error)
   if (cause === null) return null
   const host = hostOf(context.baseUrl)

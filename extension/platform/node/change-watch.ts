@@ -2,6 +2,7 @@ import { watch, type FSWatcher } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { messageOf } from '../../base/message-of.ts'
 import type { ChangeWatch, IsIgnored, WatchedChange, WatchedFolder, WatchRefusal } from '../../capabilities/change-watch.ts'
 import type { Search } from '../../capabilities/search.ts'
 
@@ -63,7 +64,7 @@ class Watched implements WatchedFolder {
     } catch (error) {
       if (enough.signal.aborted) return { kind: 'refused', reason: 'too-many-files', detail: `${folder} holds more than ${MAX_WATCHED_FILES} files.` }
       if (signal.aborted) throw error
-      return { kind: 'refused', reason: 'unavailable', detail: error instanceof Error ? error.message : String(error) }
+      return { kind: 'refused', reason: 'unavailable', detail: messageOf(error) }
     }
     const places = new Set([folder])
     for (const file of files) for (let at = dirname(file); at.length > folder.length && !places.has(at); at = dirname(at)) places.add(at)
@@ -79,7 +80,7 @@ class Watched implements WatchedFolder {
       }
     } catch (error) {
       watched.close()
-      return { kind: 'refused', reason: 'unavailable', detail: error instanceof Error ? error.message : String(error) }
+      return { kind: 'refused', reason: 'unavailable', detail: messageOf(error) }
     }
     return watched
   }

@@ -10,7 +10,7 @@ export function createNodeClock(): Clock {
       let timer: NodeJS.Timeout
       const arm = () => {
         const leftMs = dueAt - performance.now()
-        timer = leftMs > LONGEST_TIMER_MS ? setTimeout(arm, LONGEST_TIMER_MS) : setTimeout(fire, leftMs)
+        timer = leftMs > LONGEST_TIMER_MS ? setTimeout(arm, LONGEST_TIMER_MS) : setTimeout(fire, Math.max(0, leftMs))
       }
       arm()
       return () => clearTimeout(timer)

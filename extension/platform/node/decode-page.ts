@@ -17,7 +17,7 @@ export function pageTypeFrom(header: string | null): PageType {
 export const isReadableType = (mediaType: string): boolean =>
   mediaType === '' || mediaType.startsWith('text/') || /^application\/(xhtml\+xml|json|xml|javascript|ecmascript|x-ndjson|yaml|toml|[\w.-]+\+(json|xml|yaml))$/.test(mediaType)
 
-export const isHtmlType = (mediaType: string): boolean => mediaType === 'text/html' || mediaType === 'application/xhtml+xml'
+const isHtmlType = (mediaType: string): boolean => mediaType === 'text/html' || mediaType === 'application/xhtml+xml'
 
 export interface DecodedPage {
   readonly text: string

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { constants as osConstants } from 'node:os'
 import { delimiter, isAbsolute, join } from 'node:path'
 import type { IPty, spawn as spawnPty } from '@lydell/node-pty'
+import { messageOf } from '../../base/message-of.ts'
 import { shellProtected, terminalEnded, TerminalError, type Foreground, type KeyEcho, type TerminalExit, type TerminalHost, type TerminalProcess, type TerminalSignal, type TerminalSize, type TerminalSpec } from '../../capabilities/terminal.ts'
 import { mergeEnvironment, scrubEnvironment, type Environment } from './environment.ts'
 import type { HostMarks } from './host-marks.ts'
@@ -197,12 +198,12 @@ async function spawnTerminal({ command, args, cwd, size }: TerminalSpec, env: Re
   try {
     ;({ spawn } = await import('@lydell/node-pty'))
   } catch (error) {
-    throw new TerminalError('NO_BACKEND', `The native part that terminals need cannot be loaded here: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new TerminalError('NO_BACKEND', `The native part that terminals need cannot be loaded here: ${messageOf(error)}`, { cause: error })
   }
   try {
     return spawn(command, [...args], { cwd, env, cols: size.columns, rows: size.rows, encoding: null, ...(env['TERM'] !== undefined && { name: env['TERM'] }) })
   } catch (error) {
-    throw new TerminalError('SPAWN_FAILED', `"${command}" could not be started at a terminal: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new TerminalError('SPAWN_FAILED', `"${command}" could not be started at a terminal: ${messageOf(error)}`, { cause: error })
   }
 }
 

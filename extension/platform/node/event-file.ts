@@ -4,11 +4,12 @@ import { open, rename, writeFile, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { stringifyJson, type JsonObject } from '../../base/json.ts'
+import { messageOf } from '../../base/message-of.ts'
 import type { Undo } from '../../base/undo.ts'
 import { EventStoreError, sessionNotFound, type EventFile, type LogRepair, type LogWriter } from '../../capabilities/event-store.ts'
 import { exists, hasCode, syncFolder } from './file-facts.ts'
 import { Lease, type LeaseTimes } from './lease.ts'
-import { offsetAfter, readLines, readTail } from './log-reader.ts'
+import { offsetAfter, readFrom, readLines, readTail } from './log-reader.ts'
 import { makeFolders } from './make-folders.ts'
 
 export const logName = 'events.jsonl'
@@ -65,6 +66,9 @@ export class NodeEventFile implements EventFile {
   #lacksNewline = false
   #isLeaseLost = false
   #noteWrites: Promise<void> = Promise.resolve()
+  /** Lines after the header that were read, and where the next one begins once that was looked up. */
+  #readLines = 0
+  #readTo: number | null = null
 
   static create(file: NewEventFile): NodeEventFile {
     return new NodeEventFile(file, 'write', file.times)
@@ -106,6 +110,7 @@ export class NodeEventFile implements EventFile {
     try {
       for await (const { lines, damage } of readLines(this.#path)) {
         count += lines.length
+        this.#readLines = count
         if (lines.length > 0) yield lines
         if (damage !== null && this.access === 'write') await this.cut(count, `line ${count + 2}: ${damage}`)
       }
@@ -117,6 +122,17 @@ export class NodeEventFile implements EventFile {
   async readTail(count: number): Promise<readonly JsonObject[]> {
     try {
       return this.#isUnborn ? [] : await readTail(this.#path, count)
+    } catch (error) {
+      throw this.#goneOr(error)
+    }
+  }
+
+  async readMore(maxBytes: number): Promise<readonly JsonObject[]> {
+    try {
+      const from = (this.#readTo ??= await offsetAfter(this.#path, this.#readLines))
+      const { lines, end } = await readFrom(this.#path, from, maxBytes)
+      this.#readTo = end
+      return lines
     } catch (error) {
       throw this.#goneOr(error)
     }
@@ -253,10 +269,10 @@ export class NodeEventFile implements EventFile {
 
 /** When nothing was appended yet. */
 export const cannotOpen = (id: string, cause: unknown): EventStoreError =>
-  new EventStoreError('WRITE_FAILED', `Session ${id} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}. Its log was left as it is. Make room on the disk, or make the folder writable, then open the session again.`, { cause })
+  new EventStoreError('WRITE_FAILED', `Session ${id} cannot be written: ${messageOf(cause)}. Its log was left as it is. Make room on the disk, or make the folder writable, then open the session again.`, { cause })
 
 const writeFailed = (id: string, cause: unknown): EventStoreError =>
-  new EventStoreError('WRITE_FAILED', `The log of session ${id} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}. Nothing is kept until the session is opened again.`, { cause })
+  new EventStoreError('WRITE_FAILED', `The log of session ${id} cannot be written: ${messageOf(cause)}. Nothing is kept until the session is opened again.`, { cause })
 
 async function writeAll(handle: FileHandle, text: string): Promise<void> {
   const bytes = Buffer.from(text, 'utf8')

@@ -4,6 +4,7 @@ import { readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isErrorOf } from '../../base/harness-error.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import { messageOf } from '../../base/message-of.ts'
 import {
   checkSessionId,
   EventStoreError,
@@ -111,7 +112,7 @@ export class NodeEventStore implements EventStore {
     } catch (error) {
       // Also one that is taken away just now.
       if (error instanceof EventStoreError || hasCode(error, 'ENOENT', 'ENOTDIR')) return null
-      return { id, modifiedAt: 0, size: 0, header: null, problem: error instanceof Error ? error.message : String(error), note: null, notedAt: null }
+      return { id, modifiedAt: 0, size: 0, header: null, problem: messageOf(error), note: null, notedAt: null }
     }
   }
 

@@ -118,8 +118,8 @@ export class NodeFileSystem implements FileSystem {
     })
   }
 
-  writeText({ target, text, expect, signal }: WriteChange): Promise<ChangeOutcome> {
-    return this.#change(target, expect, signal, async (current) => {
+  writeText({ target, text, expect, isForOwnerAlone, signal }: WriteChange): Promise<ChangeOutcome> {
+    return this.#change({ target, expect, signal, isForOwnerAlone: isForOwnerAlone === true }, async (current) => {
       if (current === null) {
         const stored = storedAsConfigured(text, await editorConfigFor(target.path.replaceAll('\\', '/'), readConfig))
         return { before: null, after: stored.text, encoding: stored.encoding, encoded: stored.encode() }
@@ -135,7 +135,7 @@ export class NodeFileSystem implements FileSystem {
   }
 
   editText({ target, replacements, expect, signal }: EditChange): Promise<ChangeOutcome> {
-    return this.#change(target, expect, signal, async (current) => {
+    return this.#change({ target, expect, signal, isForOwnerAlone: false }, async (current) => {
       if (!current) throw staleVersion(target.spelling, 'was deleted')
       const decoded = decodeText(current.bytes)
       if (!decoded) throw notText(target.spelling)
@@ -167,9 +167,7 @@ export class NodeFileSystem implements FileSystem {
   }
 
   async #change(
-    target: FileTarget,
-    expect: Expectation,
-    signal: AbortSignal | undefined,
+    { target, expect, signal, isForOwnerAlone }: { readonly target: FileTarget; readonly expect: Expectation; readonly signal: AbortSignal | undefined; readonly isForOwnerAlone: boolean },
     compute: (current: CurrentFile | null) => Promise<ComputedChange>,
   ): Promise<ChangeOutcome> {
     return this.#inTurn(target.key, () =>
@@ -180,7 +178,7 @@ export class NodeFileSystem implements FileSystem {
         if (current && (await isReadonly(target.path, current.stat))) throw readonlyFile(target.spelling)
         const { before, after, encoding, encoded } = await compute(current)
         if ('unencodable' in encoded) throw unencodable(target.spelling, encoding, encoded.unencodable)
-        await publish({ target, bytes: encoded.bytes, current, signal, beforePublish: this.#options.beforePublish })
+        await publish({ target, bytes: encoded.bytes, current, isForOwnerAlone, signal, beforePublish: this.#options.beforePublish })
         const form = decodeText(encoded.bytes)?.form ?? { encoding: 'utf8', hasBom: false, eol: 'none' }
         return { version: versionOf(encoded.bytes), before, after, form, wasReformatted: false, isUnsaved: false }
       }),

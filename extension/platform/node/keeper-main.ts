@@ -2,6 +2,7 @@ import { Socket } from 'node:net'
 import { ProcessError } from '../../capabilities/process.ts'
 import { TerminalError, terminalEnded, type TerminalProcess } from '../../capabilities/terminal.ts'
 import type { Json } from '../../base/json.ts'
+import { messageOf } from '../../base/message-of.ts'
 import { createDirectRunner, type DirectProcess } from './direct-runner.ts'
 import { createDirectTerminals } from './direct-terminals.ts'
 import { frameHeader, frameKind, FrameReader, messageFrame, type FrameKind, type ToHost, type ToKeeper } from './keeper-protocol.ts'
@@ -104,7 +105,7 @@ async function start(id: number, { op: _, ...spec }: Extract<ToKeeper, { op: 'st
     return one
   } catch (error) {
     const code = error instanceof ProcessError ? error.code : 'SPAWN_FAILED'
-    send(id, { op: 'failed', code, message: error instanceof Error ? error.message : String(error) })
+    send(id, { op: 'failed', code, message: messageOf(error) })
     processes.delete(id)
     return null
   }
@@ -126,7 +127,7 @@ async function openTerminal(id: number, { op: _, ...spec }: Extract<ToKeeper, { 
     return one
   } catch (error) {
     const code = error instanceof TerminalError ? error.code : 'SPAWN_FAILED'
-    send(id, { op: 'failed', code, message: error instanceof Error ? error.message : String(error) })
+    send(id, { op: 'failed', code, message: messageOf(error) })
     terminals.delete(id)
     return null
   }
@@ -201,7 +202,7 @@ async function reply(id: number, request: number, work: Promise<unknown>): Promi
     send(id, { op: 'reply', request, ...(result !== undefined && { result: result as Json }) })
   } catch (error) {
     const code = error instanceof TerminalError ? error.code : 'UNAVAILABLE'
-    send(id, { op: 'reply', request, error: { code, message: error instanceof Error ? error.message : String(error) } })
+    send(id, { op: 'reply', request, error: { code, message: messageOf(error) } })
   }
 }
 

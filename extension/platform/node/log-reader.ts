@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { open, type FileHandle } from 'node:fs/promises'
 import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import { EventStoreError } from '../../capabilities/event-store.ts'
 
 /** Small enough that what is made of one block never holds the thread up for long. */
 const blockBytes = 262_144
@@ -111,6 +112,27 @@ export async function offsetAfter(path: string, lines: number): Promise<number> 
       }
     }
     return size
+  })
+}
+
+/**
+ * Whole lines from `offset` on, at most about `maxBytes` of them, and where the next one begins.
+ *
+ * Errors: `EventStoreError` `UNREADABLE` when the log is shorter than that by now, or a line is no JSON object.
+ */
+export async function readFrom(path: string, offset: number, maxBytes: number): Promise<{ readonly lines: readonly JsonObject[]; readonly end: number }> {
+  return withFile(path, async (handle, size) => {
+    if (size < offset) throw new EventStoreError('UNREADABLE', `${path} is shorter than what was read of it.`)
+    // A line that is longer than that is read whole, once it has its end.
+    for (let length = maxBytes; ; length *= 4) {
+      const bytes = await readAt(handle, offset, Math.min(size - offset, length))
+      const end = bytes.lastIndexOf(newline)
+      if (end < 0 && bytes.length < size - offset) continue
+      if (end < 0) return { lines: [], end: offset }
+      const { lines, damage } = batchFrom(bytes.subarray(0, end), 0)
+      if (damage !== null) throw new EventStoreError('UNREADABLE', `What was added to ${path} cannot be read: ${damage}.`)
+      return { lines, end: offset + end + 1 }
+    }
   })
 }
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, lstat, realpath } from 'node:fs/promises'
 import { homedir, tmpdir, userInfo } from 'node:os'
@@ -44,7 +44,8 @@ export async function createNodeMachine(options: NodeMachineOptions = {}): Promi
     tempFolder,
     bash,
     pwsh,
-    randomId: () => randomBytes(16).toString('hex'),
+    // Of the random numbers that Node draws ahead: each call of a tool takes one.
+    randomId: () => randomUUID().replaceAll('-', ''),
     sha256: (bytes) => createHash('sha256').update(bytes).digest('hex'),
     createCarrier,
   }

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { messageOf } from '../../base/message-of.ts'
 
 const MEGABYTE = 1_048_576
 /** Between two looks at the memory. */
@@ -31,7 +32,7 @@ export async function inOwnThread<T>({ entry, task, timeoutMs, maxHeapMb, maxGro
   signal.addEventListener('abort', stop, { once: true })
   // The program's own type of answer, as plain data.
   thread.once('message', (answer) => resolve(answer as T))
-  thread.once('error', (error) => reject(failures.broken(error instanceof Error ? error.message : String(error))))
+  thread.once('error', (error) => reject(failures.broken(messageOf(error))))
   thread.once('exit', () => reject(failures.broken('its reader ended without an answer')))
   try {
     return await promise

@@ -8,7 +8,7 @@ import { makeFolders } from './make-folders.ts'
 import { readWhole, versionOf, withRegularFile } from './read-file.ts'
 
 /** Whole text is held in memory to change it; a string can hold no more than twice this. */
-export const maxChangeBytes = 256 * 1024 * 1024
+const maxChangeBytes = 256 * 1024 * 1024
 
 /** What a change begins with. */
 export interface CurrentFile {
@@ -51,19 +51,21 @@ export interface Publication {
   readonly bytes: Uint8Array
   /** What is replaced; null to create. */
   readonly current: CurrentFile | null
+  /** A new file, and the folders that are made for it, are closed to others. Absent: they follow the umask. */
+  readonly isForOwnerAlone?: boolean
   readonly signal: AbortSignal | undefined
   readonly beforePublish: ((path: string) => Promise<void>) | undefined
 }
 
 /** Puts `bytes` in the place of the target, whole or not at all. */
 export async function publish(publication: Publication): Promise<void> {
-  const { target, bytes, current, signal, beforePublish } = publication
+  const { target, bytes, current, isForOwnerAlone = false, signal, beforePublish } = publication
   const folder = dirname(target.path)
-  const madeFolder = current ? undefined : await makeFolder(target, folder)
+  const madeFolder = current ? undefined : await makeFolder(target, folder, isForOwnerAlone)
   const temporary = join(folder, `.${basename(target.path).slice(0, 50)}.${randomBytes(6).toString('hex')}.tmp`)
   let isPublished = false
   try {
-    await writeTemporary(target, temporary, bytes, current)
+    await writeTemporary(target, temporary, { bytes, current, isForOwnerAlone })
     await beforePublish?.(target.path)
     checkNotAborted(signal)
     if ((await realpath(folder)) !== folder) throw staleVersion(target.spelling, 'moved')
@@ -89,9 +91,9 @@ export async function remove({ target, current, beforePublish }: Pick<Publicatio
 }
 
 /** The outermost folder that had to be made, if any. */
-async function makeFolder(target: FileTarget, folder: string): Promise<string | undefined> {
+async function makeFolder(target: FileTarget, folder: string, isForOwnerAlone: boolean): Promise<string | undefined> {
   try {
-    return await makeFolders(folder)
+    return await makeFolders(folder, isForOwnerAlone ? 0o700 : 0o777)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (isForbidden(error)) throw readonlyFolder(target, error)
@@ -106,9 +108,9 @@ const isForbidden = (error: unknown) => ['EACCES', 'EPERM', 'EROFS'].includes((e
 const readonlyFolder = ({ spelling }: FileTarget, error: unknown) =>
   readonlyFile(spelling, `stands in a folder that allows no new files (${(error as NodeJS.ErrnoException).code})`, error)
 
-async function writeTemporary(target: FileTarget, path: string, bytes: Uint8Array, current: CurrentFile | null): Promise<void> {
+async function writeTemporary(target: FileTarget, path: string, { bytes, current, isForOwnerAlone }: { readonly bytes: Uint8Array; readonly current: CurrentFile | null; readonly isForOwnerAlone: boolean }): Promise<void> {
   // A replacement is private until it has the mode of what it replaces; a new file follows the umask.
-  const file = await open(path, 'wx', current ? 0o600 : 0o666).catch((error: NodeJS.ErrnoException) => {
+  const file = await open(path, 'wx', current || isForOwnerAlone ? 0o600 : 0o666).catch((error: NodeJS.ErrnoException) => {
     throw isForbidden(error) ? readonlyFolder(target, error) : error
   })
   try {

@@ -191,7 +191,7 @@ async function findText(run: RunRipgrep, query: TextQuery, unsaved: readonly Sea
   const texts = unsaved.filter(({ path }) => isBelow(root, path) && accepts(path))
 
   const collector = new MatchCollector(accepts)
-  const searchDisk = runJson(run, { args: [...patternArgs(query), ...filters, '--', root], cwd: kind === 'file' ? sep : root, signal }, collector)
+  const searchDisk = runJson(run, { args: [...patternArgs(query), ...filters, '--', root], cwd: kind === 'file' ? sep : root, signal, ...minResultBytes(query) }, collector)
   const searchTexts = texts.length === 0 ? Promise.resolve([]) : findInTexts(run, query, texts)
   const listScope = texts.length === 0 || kind === 'file' ? Promise.resolve(null) : listFiles(run, [...filters, '--', root], root, signal)
   const [{ unreadable }, inTexts, scope] = await allOrFirstFailure([searchDisk, searchTexts, listScope])
@@ -210,6 +210,9 @@ async function findText(run: RunRipgrep, query: TextQuery, unsaved: readonly Sea
     ],
   }
 }
+
+/** `{"type":"match","data":{"path":{"text":""},"lines":{"text":""},"line_number":1,"absolute_offset":0,"submatches":[]}}`; matches that span lines share one. */
+const minResultBytes = ({ multiline }: TextPattern) => (multiline ? {} : { minResultBytes: 116 })
 
 async function runJson(run: RunRipgrep, options: Omit<RipgrepRun, 'onOutput'>, collector: MatchCollector): Promise<RipgrepOutcome> {
   const reader = new LineReader()
@@ -367,6 +370,8 @@ interface RipgrepRun {
   readonly cwd: string
   readonly signal: AbortSignal
   readonly stdin?: string
+  /** Bytes that each result takes at least. Ripgrep tells the results of a file at its end, which one that grows may not have, so it leaves a file that has more than may be held. */
+  readonly minResultBytes?: number
   /** Gives how many bytes of the chunk are kept. */
   readonly onOutput: (chunk: Uint8Array) => number
 }
@@ -385,6 +390,7 @@ async function runProgram({
   cwd,
   signal,
   stdin,
+  minResultBytes,
   onOutput,
   maxRawBytes,
 }: RipgrepRun & { readonly processes: ProcessRunner; readonly command: string; readonly maxRawBytes: number }): Promise<RipgrepOutcome> {
@@ -400,7 +406,7 @@ async function runProgram({
   try {
     const running = await processes.start({
       command,
-      args,
+      args: minResultBytes === undefined ? args : [`--max-count=${Math.floor(maxRawBytes / minResultBytes) + 1}`, ...args],
       cwd,
       ...(stdin !== undefined && { stdin }),
       onOutput: (stream, chunk) => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmod, realpath, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Emitter } from '../../base/emitter.ts'
+import { messageOf } from '../../base/message-of.ts'
 import type { Logger } from '../../capabilities/logger.ts'
 import type { SettingsSource } from '../../capabilities/settings-source.ts'
 import { makeFolders } from './make-folders.ts'
@@ -79,7 +80,7 @@ async function readValues(path: string | undefined, logger: Logger): Promise<Val
     return Object.fromEntries(Object.entries(value).map(([key, one]) => [key.replace(/^bosun\./, ''), one]))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
-    logger.warn(`The settings in ${path} cannot be read and count as empty until they are mended: ${error instanceof Error ? error.message : String(error)}`)
+    logger.warn(`The settings in ${path} cannot be read and count as empty until they are mended: ${messageOf(error)}`)
     return null
   }
 }

@@ -1,4 +1,5 @@
 import type { LookupAddress, LookupOptions } from 'node:dns'
+import { messageOf } from '../../base/message-of.ts'
 import { orAbort } from '../../base/or-abort.ts'
 import type { Http } from '../../capabilities/http.ts'
 import { MAX_URL_LENGTH, WebError, webAborted, type AddressRules, type Page, type WebPages } from '../../capabilities/web-pages.ts'
@@ -14,7 +15,6 @@ export interface NodeWebPagesOptions {
   /** Asked for each hop: where a proxy stands between, the connection is its own, and names are judged as far as they can be. */
   readonly proxyFor?: (url: URL) => Pick<Http, 'fetch'> | null
 }
-
 
 /**
  * Pages over connections that cannot be led into a private network: a host is resolved once a hop, every address it has is
@@ -200,7 +200,7 @@ const privateHost = (hostname: string, problem: string) =>
 
 function failed(url: URL, error: unknown): WebError {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const words = cause instanceof Error ? cause.message : String(cause)
+  const words = messageOf(cause)
   const code = typeof cause === 'object' && cause !== null && 'code' in cause ? `${String(cause.code)}: ` : ''
   return new WebError('WEB_FETCH_FAILED', `${url.host} could not be read: ${code}${words}. Check the address, or try again later.`, { cause: error })
 }

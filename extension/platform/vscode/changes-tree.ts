@@ -2,7 +2,7 @@ import * as vscode from 'vscode'
 import type { RegionPlace, ShownFile, ShownRegion } from '../../capabilities/review-surface.ts'
 import { uriOf } from './address.ts'
 
-export const CHANGES_VIEW = 'bosun.changes'
+const CHANGES_VIEW = 'bosun.changes'
 
 /** What a line of the tree stands for; the commands of its menus get it. */
 export type ChangeNode = FileNode | RegionNode

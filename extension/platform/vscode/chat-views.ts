@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import * as vscode from 'vscode'
-import { chatPage } from '../../protocol/page.ts'
-import type { HostMessage } from '../../protocol/messages.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { ViewChannel } from '../../host/view-channel.ts'
+import { openWebviewPage } from './webview-page.ts'
 
-export const CHAT_VIEW = 'bosun.chat'
+const CHAT_VIEW = 'bosun.chat'
 const CHAT_PANEL = 'bosun.chatPanel'
 
 interface Parts {
@@ -84,7 +82,7 @@ export class ChatViews implements vscode.WebviewViewProvider, vscode.WebviewPane
 
   #adopt(panel: vscode.WebviewPanel): void {
     this.#panels.add(panel)
-    panel.iconPath = vscode.Uri.joinPath(this.#parts.extensionUri, 'media', 'bosun.svg')
+    panel.iconPath = vscode.Uri.joinPath(this.#parts.extensionUri, 'media', 'bosun.png')
     const undo = this.#open(panel.webview, () => panel.visible)
     panel.onDidChangeViewState(() => this.#visible.fire())
     panel.onDidDispose(() => {
@@ -95,51 +93,6 @@ export class ChatViews implements vscode.WebviewViewProvider, vscode.WebviewPane
   }
 
   #open(webview: vscode.Webview, isVisible: () => boolean): Undo {
-    const listeners = new Set<(raw: unknown) => void>()
-    // What the page says before the application is composed is kept, not lost.
-    const early: unknown[] = []
-    let isDone = false
-    let undoFeed: Undo | null = null
-    const subscription = webview.onDidReceiveMessage((raw: unknown) => {
-      if (listeners.size === 0) early.push(raw)
-      else for (const listener of listeners) listener(raw)
-    })
-    const channel: ViewChannel = {
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- the editor's webview, not a window
-      post: (message: HostMessage) => void webview.postMessage(message),
-      onMessage(listener) {
-        listeners.add(listener)
-        return () => void listeners.delete(listener)
-      },
-      isVisible,
-      imageUri: (bytes, mediaType) => `data:${mediaType};base64,${Buffer.from(bytes).toString('base64')}`,
-      reload: () => this.#load(webview),
-    }
-    this.#load(webview)
-    this.#parts.attach(channel).then((undo) => {
-      if (isDone) undo()
-      else undoFeed = undo
-      for (const raw of early.splice(0)) for (const listener of listeners) listener(raw)
-    }, this.#parts.onError)
-    return () => {
-      isDone = true
-      subscription.dispose()
-      undoFeed?.()
-    }
-  }
-
-  #load(webview: vscode.Webview): void {
-    const dist = vscode.Uri.joinPath(this.#parts.extensionUri, 'dist')
-    const uri = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(dist, name)).toString()
-    webview.options = { enableScripts: true, localResourceRoots: [dist] }
-    webview.html = chatPage({
-      cspSource: webview.cspSource,
-      nonce: randomBytes(16).toString('hex'),
-      scriptUri: uri('webview.js'),
-      styleUri: uri('webview.css'),
-      iconStyleUri: uri('codicon.css'),
-      language: vscode.env.language,
-      ...(vscode.l10n.bundle === undefined ? {} : { texts: vscode.l10n.bundle }),
-    })
+    return openWebviewPage(webview, { ...this.#parts, isVisible })
   }
 }

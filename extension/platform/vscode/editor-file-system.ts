@@ -4,6 +4,7 @@ import * as vscode from 'vscode'
 import { isUri } from '../../base/is-uri.ts'
 import { applyEdits, checkedRanges, countLineEnds, eolFrom, reversedEdits, withLineEnds, type Encoded } from '../../base/encoding.ts'
 import { LineWindowScanner } from '../../base/line-window.ts'
+import { messageOf } from '../../base/message-of.ts'
 import {
   fileAborted,
   FileError,
@@ -169,6 +170,8 @@ export class EditorFileSystem implements FileSystem {
   }
 
   writeText(change: WriteChange): Promise<ChangeOutcome> {
+    // The file service of the editor knows no owners.
+    if (change.isForOwnerAlone === true && uriOf(change.target.path).scheme === 'file') return this.#inTurn(change.target, () => this.#disk.writeText(change))
     return this.#change(change, {
       inDocument: (before) => minimalEdits(before, withLineEnds(eolFrom(countLineEnds(before)), change.text)),
       onDisk: async (stored, uri) => {
@@ -356,7 +359,7 @@ export class EditorFileSystem implements FileSystem {
       const { version } = await storedBuffer(document)
       return { version, before, after: document.getText(), form: formOf(document), wasReformatted: false, isUnsaved: true }
     }
-    if (document.isDirty && !(await document.save())) throw ioError(target.spelling, 'the editor could not save it, and the change of all files was taken back')
+    if (document.isDirty && !(await saveWhole(document))) throw ioError(target.spelling, 'the editor could not save it, and the change of all files was taken back')
     const bytes = await vscode.workspace.fs.readFile(document.uri)
     this.#ownSaves.set(target.key, (await vscode.workspace.fs.stat(document.uri)).mtime)
     const text = (await decodeStored(bytes, document.uri, document.encoding))?.text ?? document.getText()
@@ -397,7 +400,7 @@ export class EditorFileSystem implements FileSystem {
       const { version } = await storedBuffer(document)
       return { version, before, after: applied, form: formOf(document), wasReformatted: false, isUnsaved: document.isDirty }
     }
-    if (document.isDirty && !(await document.save())) {
+    if (document.isDirty && !(await saveWhole(document))) {
       const back = editsBack(document.getText(), { before, after, replacements: edits })
       await applyToDocument(document, back, label)
       throw ioError(target.spelling, back.length < edits.length ? 'the editor could not save it; the change was taken back but for what was typed over meanwhile' : 'the editor could not save it, and the change was taken back')
@@ -554,6 +557,23 @@ function editsBack(now: string, { before, after, replacements }: Pick<DocumentPa
   })
 }
 
+/** Times that a save is tried, and the wait between. */
+const SAVE_TRIES = 4
+const SAVE_PAUSE_MS = 150
+
+/**
+ * Save what the document holds; false when the editor cannot. Where the editor saves by itself, its save at the same moment may turn this
+ * one away, which is no failure: it is waited for, and asked again. Elsewhere what runs with a save runs once.
+ */
+async function saveWhole(document: vscode.TextDocument): Promise<boolean> {
+  const isSavedByItself = vscode.workspace.getConfiguration('files', document).get('autoSave') !== 'off'
+  for (let tries = 0; tries < (isSavedByItself ? SAVE_TRIES : 1); tries += 1) {
+    if (tries > 0) await new Promise((resolve) => setTimeout(resolve, SAVE_PAUSE_MS))
+    if (!document.isDirty || (await document.save())) return true
+  }
+  return false
+}
+
 /** As one undo stop; false when the document changed meanwhile. */
 async function applyToDocument(document: vscode.TextDocument, edits: readonly TextReplacement[], label: string): Promise<boolean> {
   const edit = new vscode.WorkspaceEdit()
@@ -645,6 +665,6 @@ async function withFileErrors<T>({ spelling }: FileTarget, work: () => Promise<T
     if (code === 'FileNotFound' || code === 'FileNotADirectory') throw notFound(spelling, error)
     if (code === 'FileIsADirectory') throw notRegular(spelling, 'directory')
     if (code === 'NoPermissions') throw readonlyFile(spelling, 'may not be written or read', error)
-    throw ioError(spelling, error instanceof Error ? error.message : String(error), error)
+    throw ioError(spelling, messageOf(error), error)
   }
 }

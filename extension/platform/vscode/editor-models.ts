@@ -1,4 +1,5 @@
 import * as vscode from 'vscode'
+import { messageOf } from '../../base/message-of.ts'
 import {
   EditorModelError,
   type EditorContent,
@@ -9,6 +10,7 @@ import {
   type EditorModelPart,
   type EditorModels,
 } from '../../capabilities/editor-models.ts'
+import { linkedToken } from './linked-token.ts'
 
 /** `vscode.lm`: the models that the person's extensions bring. */
 export function createVscodeModels(): EditorModels {
@@ -16,10 +18,7 @@ export function createVscodeModels(): EditorModels {
     list: async () => (await vscode.lm.selectChatModels()).map(modelFrom),
     async *ask({ modelId, messages, tools, options, signal }) {
       const model = await find(modelId)
-      const cancel = new vscode.CancellationTokenSource()
-      const onAbort = () => cancel.cancel()
-      if (signal.aborted) onAbort()
-      else signal.addEventListener('abort', onAbort, { once: true })
+      const { token, cancel, dispose } = linkedToken(signal)
       try {
         const response = await model.sendRequest(
           messages.map(messageFrom),
@@ -29,16 +28,15 @@ export function createVscodeModels(): EditorModels {
             ...(tools.length > 0 && { tools: tools.map(({ name, description, parameters }) => ({ name, description, inputSchema: parameters as object })) }),
             ...(Object.keys(options).length > 0 && { modelOptions: { ...options } }),
           },
-          cancel.token,
+          token,
         )
         for await (const part of response.stream) yield partFrom(part)
       } catch (error) {
         throw errorFrom(error)
       } finally {
-        signal.removeEventListener('abort', onAbort)
         // Also when nobody reads on: the vendor is told to stop.
-        cancel.cancel()
-        cancel.dispose()
+        cancel()
+        dispose()
       }
     },
     onDidChange(listener) {
@@ -112,6 +110,6 @@ function errorFrom(error: unknown): EditorModelError {
   if (error instanceof EditorModelError) return error
   const code = error instanceof vscode.LanguageModelError ? (codes[error.code] ?? 'UNKNOWN') : 'UNKNOWN'
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : ''
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   return new EditorModelError(code, cause === '' || message.includes(cause) ? message : `${message} ${cause}`.trim(), { cause: error })
 }

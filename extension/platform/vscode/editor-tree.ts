@@ -12,6 +12,7 @@ export class EditorTree implements TreeView, vscode.TreeDataProvider<TreeNode> {
   readonly #changes = new vscode.EventEmitter<TreeNode | undefined>()
   readonly #id: string
   #state: TreeState = { nodes: [] }
+  #isTicked = false
 
   constructor(id: string) {
     this.#id = id
@@ -21,7 +22,8 @@ export class EditorTree implements TreeView, vscode.TreeDataProvider<TreeNode> {
   show(state: TreeState): void {
     const before = this.#state
     this.#state = state
-    if (JSON.stringify(before.nodes) !== JSON.stringify(state.nodes)) this.#changes.fire(undefined)
+    if (this.#isTicked || JSON.stringify(before.nodes) !== JSON.stringify(state.nodes)) this.#changes.fire(undefined)
+    this.#isTicked = false
     if (before.description !== state.description) this.#view.description = state.description ?? ''
     if (before.message !== state.message) this.#view.message = state.message ?? ''
     if (before.badge?.count !== state.badge?.count || before.badge?.tooltip !== state.badge?.tooltip) {
@@ -39,6 +41,20 @@ export class EditorTree implements TreeView, vscode.TreeDataProvider<TreeNode> {
 
   onDidChangeVisible(listener: () => void): Undo {
     const subscription = this.#view.onDidChangeVisibility(listener)
+    return () => subscription.dispose()
+  }
+
+  onDidOpen(listener: (nodeId: string) => void): Undo {
+    const subscription = this.#view.onDidExpandElement(({ element }) => listener(element.id))
+    return () => subscription.dispose()
+  }
+
+  onDidCheck(listener: (nodeId: string, isChecked: boolean) => void): Undo {
+    const subscription = this.#view.onDidChangeCheckboxState(({ items }) => {
+      // The editor shows the tick already; should it not stay, the same nodes are drawn again.
+      this.#isTicked = true
+      for (const [node, state] of items) listener(node.id, state === vscode.TreeItemCheckboxState.Checked)
+    })
     return () => subscription.dispose()
   }
 
@@ -69,11 +85,15 @@ export function treeItemOf(node: TreeNode): vscode.TreeItem {
   if (node.icon !== undefined) item.iconPath = new vscode.ThemeIcon(node.icon, node.iconColor === undefined ? undefined : new vscode.ThemeColor(node.iconColor))
   if (node.tooltip !== undefined) item.tooltip = new vscode.MarkdownString(node.tooltip)
   if (node.spoken !== undefined) item.accessibilityInformation = { label: node.spoken }
+  if (node.check !== undefined) {
+    const { isChecked, tooltip } = node.check
+    item.checkboxState = { state: isChecked ? vscode.TreeItemCheckboxState.Checked : vscode.TreeItemCheckboxState.Unchecked, tooltip, accessibilityInformation: { label: tooltip, role: 'checkbox' } }
+  }
   if (node.press !== undefined) item.command = { command: `bosun.${node.press}`, title: '', arguments: [node] }
   return item
 }
 
-function foldingOf({ children, isOpen }: TreeNode): vscode.TreeItemCollapsibleState {
-  if (children === undefined || children.length === 0) return vscode.TreeItemCollapsibleState.None
+function foldingOf({ children, isOpen, isLazy }: TreeNode): vscode.TreeItemCollapsibleState {
+  if (isLazy !== true && (children === undefined || children.length === 0)) return vscode.TreeItemCollapsibleState.None
   return isOpen === true ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.Collapsed
 }

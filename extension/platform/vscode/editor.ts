@@ -1,9 +1,14 @@
 import * as vscode from 'vscode'
-import type { Editor, PickItem, VirtualText } from '../../capabilities/editor.ts'
+import type { Json } from '../../base/json.ts'
+import { messageOf } from '../../base/message-of.ts'
+import type { Editor, PickOptions, VirtualText } from '../../capabilities/editor.ts'
 import { FileError, type FileSystem } from '../../capabilities/file-system.ts'
 import type { Localization } from '../../capabilities/localization.ts'
 import type { EditorQuery, FileLocation } from '../../protocol/cards.ts'
 import { pathOf, uriOf } from './address.ts'
+import { FoundPick } from './found-pick.ts'
+import { pickItem } from './pick-item.ts'
+import { openAddress } from './open-address.ts'
 import type { ChatViews } from './chat-views.ts'
 import type { KeptFiles } from './kept-files.ts'
 
@@ -13,6 +18,8 @@ interface Parts {
   readonly views: ChatViews
   readonly l10n: Localization
   readonly statusCommand: string
+  readonly reminderCommand: string
+  readonly goalCommand: string
 }
 
 const OPEN_MERGE = '_open.mergeEditor'
@@ -25,15 +32,23 @@ const OPEN_MERGE = '_open.mergeEditor'
 export class VscodeEditor implements Editor {
   readonly #parts: Parts
   readonly #status = vscode.window.createStatusBarItem('bosun.status', vscode.StatusBarAlignment.Right, 110)
+  /** Made with the first goal. */
+  #goal: vscode.StatusBarItem | null = null
+
+  readonly #reminder = vscode.window.createStatusBarItem('bosun.reminder', vscode.StatusBarAlignment.Right, 109)
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#reminder.name = 'Bosun Reminders'
+    this.#reminder.command = parts.reminderCommand
     this.#status.name = 'Bosun'
     this.#status.command = parts.statusCommand
   }
 
   dispose(): void {
     this.#status.dispose()
+    this.#reminder.dispose()
+    this.#goal?.dispose()
   }
 
   async openLocation({ path, line, column = 1 }: FileLocation, cwd: string): Promise<string | null> {
@@ -51,7 +66,7 @@ export class VscodeEditor implements Editor {
       return null
     } catch (error) {
       if (error instanceof FileError && error.code === 'FS_NOT_FOUND') return l10n.t('{path} is not there any more.', { path })
-      return l10n.t('{path} could not be opened: {problem}', { path, problem: error instanceof Error ? error.message : String(error) })
+      return l10n.t('{path} could not be opened: {problem}', { path, problem: messageOf(error) })
     }
   }
 
@@ -140,7 +155,7 @@ export class VscodeEditor implements Editor {
 
   /** The editor asks by itself before it opens a host that the person has not trusted. Source: VS Code "Outgoing link protection". */
   async openExternal(url: string): Promise<void> {
-    await vscode.env.openExternal(vscode.Uri.parse(url, true))
+    await openAddress(url)
   }
 
   async externalAddress(url: string): Promise<string> {
@@ -159,19 +174,32 @@ export class VscodeEditor implements Editor {
     await vscode.env.clipboard.writeText(text)
   }
 
-  async pick({ title, placeholder, items }: Parameters<Editor['pick']>[0]): Promise<string | null> {
+  async pick(options: PickOptions): Promise<string | null> {
+    const [chosen = null] = (await this.#chosen(options, false)) ?? []
+    return chosen
+  }
+
+  pickMany(options: PickOptions): Promise<readonly string[] | null> {
+    return this.#chosen(options, true)
+  }
+
+  async #chosen({ title, placeholder, items, stays = false, step }: PickOptions, isMany: boolean): Promise<readonly string[] | null> {
     const list = vscode.window.createQuickPick<vscode.QuickPickItem & { readonly id: string }>()
     try {
       list.title = title
       list.placeholder = placeholder ?? ''
       list.matchOnDescription = true
       list.matchOnDetail = true
+      list.ignoreFocusOut = stays
+      list.canSelectMany = isMany
+      if (step !== undefined) [list.step, list.totalSteps] = [step.at, step.of]
       list.items = items.map(pickItem)
       // An empty list of active rows would take the mark off the first one, and Enter would choose nothing.
       const current = list.items.filter(({ id }) => items.some((item) => item.id === id && item.isCurrent === true))
-      if (current.length > 0) list.activeItems = current
+      if (isMany) list.selectedItems = current
+      else if (current.length > 0) list.activeItems = current
       return await new Promise((resolve) => {
-        list.onDidAccept(() => resolve(list.selectedItems[0]?.id ?? null))
+        list.onDidAccept(() => resolve(list.selectedItems.map(({ id }) => id)))
         list.onDidHide(() => resolve(null))
         list.show()
       })
@@ -180,9 +208,30 @@ export class VscodeEditor implements Editor {
     }
   }
 
-  async input({ title, prompt, value, isSecret }: Parameters<Editor['input']>[0]): Promise<string | null> {
-    const given = await vscode.window.showInputBox({ title, prompt, ...(value === undefined ? {} : { value }), password: isSecret === true, ignoreFocusOut: true })
+  async pickFound(options: Parameters<Editor['pickFound']>[0]): ReturnType<Editor['pickFound']> {
+    return await new FoundPick(options).show()
+  }
+
+  async previewText(text: VirtualText): Promise<void> {
+    const document = await vscode.workspace.openTextDocument(this.#keep(text))
+    await vscode.window.showTextDocument(document, { preview: true, preserveFocus: true })
+  }
+
+  async input({ title, prompt, value, isSecret, check }: Parameters<Editor['input']>[0]): Promise<string | null> {
+    const given = await vscode.window.showInputBox({ title, prompt, ...(value === undefined ? {} : { value }), password: isSecret === true, ignoreFocusOut: true, ...(check === undefined ? {} : { validateInput: check }) })
     return given ?? null
+  }
+
+  async deleteFile(path: string, { isForGood }: { readonly isForGood: boolean }): Promise<boolean> {
+    const uri = uriOf(path)
+    try {
+      await vscode.workspace.fs.delete(uri, { useTrash: !isForGood })
+      return true
+    } catch (error) {
+      // A file system without a trash refuses without a code of its own; it says what it is about a file that is not there.
+      if (!isForGood && !(error instanceof vscode.FileSystemError && error.code === 'FileNotFound')) return false
+      throw new Error(this.#parts.l10n.t('{path} could not be deleted: {reason}', { path, reason: messageOf(error) }), { cause: error })
+    }
   }
 
   async confirm({ text, detail, yes }: Parameters<Editor['confirm']>[0]): Promise<boolean> {
@@ -197,12 +246,50 @@ export class VscodeEditor implements Editor {
     this.#status.show()
   }
 
+  setReminder(reminder: Parameters<Editor['setReminder']>[0]): void {
+    if (reminder === null) return this.#reminder.hide()
+    this.#reminder.text = reminder.text
+    this.#reminder.tooltip = reminder.tooltip
+    this.#reminder.accessibilityInformation = { label: reminder.tooltip.replaceAll('\n', ', ') }
+    this.#reminder.show()
+  }
+
+  isWindowFocused(): boolean {
+    return vscode.window.state.focused
+  }
+
+  setGoalStatus(status: Parameters<Editor['setGoalStatus']>[0]): void {
+    if (status === null) return this.#goal?.hide()
+    this.#goal ??= this.#newGoalItem()
+    const { text, heading, lines, isWarning } = status
+    const tooltip = new vscode.MarkdownString()
+    // What a person or a model wrote is text, never Markdown of its own.
+    tooltip.appendMarkdown('**').appendText(heading).appendMarkdown('**')
+    for (const line of lines) tooltip.appendMarkdown('\n\n').appendText(line)
+    this.#goal.text = text
+    this.#goal.tooltip = tooltip
+    this.#goal.accessibilityInformation = { label: [heading, ...lines].join(', ') }
+    this.#goal.backgroundColor = isWarning ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined
+    this.#goal.show()
+  }
+
+  #newGoalItem(): vscode.StatusBarItem {
+    const item = vscode.window.createStatusBarItem('bosun.goal', vscode.StatusBarAlignment.Right, 109)
+    item.name = this.#parts.l10n.t('Bosun goal')
+    item.command = this.#parts.goalCommand
+    return item
+  }
+
   setBadge(badge: Parameters<Editor['setBadge']>[0]): void {
     this.#parts.views.setBadge(badge)
   }
 
   async showChat(): Promise<void> {
     await this.#parts.views.show()
+  }
+
+  async runCommand(id: string, args?: Json): Promise<unknown> {
+    return await vscode.commands.executeCommand(id, ...(args === undefined ? [] : [args]))
   }
 
   async openFolder(): Promise<void> {
@@ -234,15 +321,5 @@ export class VscodeEditor implements Editor {
     if (after !== undefined) return this.#keep(after)
     const target = await this.#parts.files.resolve(path, '/')
     return target.exists ? uriOf(target.path) : undefined
-  }
-}
-
-function pickItem({ id, label, description, detail, isSeparator }: PickItem): vscode.QuickPickItem & { readonly id: string } {
-  return {
-    id,
-    label,
-    ...(description === undefined ? {} : { description }),
-    ...(detail === undefined ? {} : { detail }),
-    kind: isSeparator === true ? vscode.QuickPickItemKind.Separator : vscode.QuickPickItemKind.Default,
   }
 }

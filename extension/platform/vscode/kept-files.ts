@@ -1,7 +1,8 @@
 import * as vscode from 'vscode'
+import { messageOf } from '../../base/message-of.ts'
 
 /** Scheme of texts and images that Bosun shows in editors and that are no files: what stood before a change, long output, attachments. */
-export const KEPT_SCHEME = 'bosun'
+const KEPT_SCHEME = 'bosun'
 
 /** Contents kept for open editors; the oldest go first and are drawn again when they are asked for. */
 const MAX_KEPT = 300
@@ -108,7 +109,7 @@ export class KeptFiles implements vscode.FileSystemProvider {
       // Opened anew in the meantime: that is newer.
       return this.#contents.get(keyOf(uri)) ?? this.#put(keyOf(uri), content)
     } catch (error) {
-      throw vscode.FileSystemError.Unavailable(error instanceof Error ? error.message : String(error))
+      throw vscode.FileSystemError.Unavailable(messageOf(error))
     }
   }
 }

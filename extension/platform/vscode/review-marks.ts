@@ -3,7 +3,7 @@ import type { ShownFile } from '../../capabilities/review-surface.ts'
 import { uriOf } from './address.ts'
 
 /** Scheme of texts without the changes that wait, which the editor's quick diff compares with. */
-export const BASELINE_SCHEME = 'bosun-before'
+const BASELINE_SCHEME = 'bosun-before'
 
 /**
  * Marks in the gutter of what waits, with the editor's own peek, and Keep and Undo over each region.

@@ -8,7 +8,7 @@ import { newProblemsLine, newProblemsSchema, newProblemsText } from '../../core/
 import type { FileChange } from '../../core/tools/file-changes.ts'
 import type { Execution, ToolLimit } from '../../core/tools/definition.ts'
 import type { Observations } from '../../features/observation/service.ts'
-import { changesBetween, type Changes, type Hunk } from './hunks.ts'
+import { changesBetween, type Changes, type Hunk } from '../../core/tools/hunks.ts'
 import { numberedLines } from './snippet.ts'
 
 /** What `read`, `write` and `edit` work with. */
@@ -25,7 +25,7 @@ export const MAX_CHANGED_BYTES = 50 * 1024 * 1024
 /** Characters of a text that is given as it was and is. */
 const MAX_GIVEN_CHARS = 10 * 1024 * 1024
 /** Bytes of hunks that a card may add to the log. */
-const MAX_META_BYTES = 65_536
+export const MAX_META_BYTES = 65_536
 
 /** Of `write` and `edit`. */
 export const changeLimits: readonly ToolLimit[] = [
@@ -139,20 +139,24 @@ export function snippetOf(hunks: readonly Hunk[]): string {
   return parts.filter((part) => part !== '').join('\n…\n')
 }
 
-/** Durable facts of the card: hunks as far as they fit, counts, and where the file as it was is kept. */
-export function changeMeta(facts: ChangeFacts, operation: 'create' | 'update') {
-  const kept: Hunk[] = []
+/** Hunks as durable facts of a card, as far as they fit, and how many did not. */
+export function keptHunks<Each extends Hunk>(hunks: readonly Each[]): { readonly hunks: Each[]; readonly omittedHunks?: number } {
+  const kept: Each[] = []
   let bytes = 0
-  for (const hunk of facts.hunks) {
+  for (const hunk of hunks) {
     bytes += utf8Length(hunk.oldText) + utf8Length(hunk.newText)
     if (bytes > MAX_META_BYTES) break
     kept.push(hunk)
   }
+  return { hunks: kept, ...(kept.length < hunks.length && { omittedHunks: hunks.length - kept.length }) }
+}
+
+/** Durable facts of the card: hunks as far as they fit, counts, and where the file as it was is kept. */
+export function changeMeta(facts: ChangeFacts, operation: 'create' | 'update') {
   const change: FileChange = { path: facts.target, before: facts.beforeImage }
   return {
     operation,
-    hunks: kept.map(({ oldStart, newStart, oldText, newText }) => ({ oldStart, newStart, oldText, newText })),
-    ...(kept.length < facts.hunks.length && { omittedHunks: facts.hunks.length - kept.length }),
+    ...keptHunks(facts.hunks),
     added: facts.added,
     removed: facts.removed,
     ...(facts.isUnsaved && { isUnsaved: true }),

@@ -4,7 +4,7 @@ import type { FileSystem, FileTarget, FileVersion, TextReplacement } from '../..
 import { LanguageError, type LanguageEdit } from '../../capabilities/languages.ts'
 import type { PlannedChange } from '../../core/tools/definition.ts'
 import { MAX_CHANGED_BYTES } from '../files/file-change.ts'
-import { changesBetween } from '../files/hunks.ts'
+import { changesBetween } from '../../core/tools/hunks.ts'
 import { relativeTo } from '../shown-path.ts'
 
 /** Files of one change. */

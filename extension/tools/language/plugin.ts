@@ -1,7 +1,7 @@
 import type { BlobStore } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { FileSystem } from '../../capabilities/file-system.ts'
-import type { Languages } from '../../capabilities/languages.ts'
+import { LanguageError, type Languages } from '../../capabilities/languages.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
 import type {} from '../../core/policy/permissions.ts'
 import type {} from '../../core/prompt/system-prompt.ts'
@@ -15,7 +15,10 @@ export const languageTools = ({ languages, ...needs }: { readonly languages: Lan
   name: 'tools-language',
   inject: ['tools', 'systemPrompt', 'permissions', 'observations'],
   apply(ctx) {
-    if (languages === null) return
+    if (languages === null) {
+      ctx.tools.declareAbsent({ needs: 'Language services: an editor, or servers in the setting bosun.languageServers.' }, () => createLsp({ ...needs, languages: noLanguages, observations: ctx.observations }).tool)
+      return
+    }
     const { tool, plan } = createLsp({ ...needs, languages: withToldFailures(languages), observations: ctx.observations })
     ctx.effect(ctx.permissions.planEdits('lsp', plan))
     ctx.tools.register(tool)
@@ -27,3 +30,6 @@ export const languageTools = ({ languages, ...needs }: { readonly languages: Lan
     })
   },
 })
+
+/** Nobody who answers. */
+const noLanguages: Languages = { ask: () => Promise.reject(new LanguageError('LSP_UNAVAILABLE', 'There are no language services here. Search for the text.')), rename: async () => null, codeActions: async () => [], codeActionEdit: async () => null }

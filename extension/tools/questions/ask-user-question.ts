@@ -1,7 +1,14 @@
+import { clipped } from '../../base/text.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { Question, Questions } from '../../features/questions/service.ts'
 import { presentCall, presentResult } from './ask-user-question.card.ts'
+
+/** What a person can still be asked in one go. */
+const MAX_QUESTIONS = 50
+const MAX_OPTIONS = 100
+/** UTF-16 units of a question, its header, a label or its description. */
+const MAX_TEXT_CHARS = 10_000
 
 /** `ask_user_question`: put questions before the person and wait for the answers. Source: agent tools specification 3. */
 export function createAskUserQuestion(questions: Pick<Questions, 'ask'>): ToolDefinition {
@@ -57,10 +64,16 @@ export function createAskUserQuestion(questions: Pick<Questions, 'ask'>): ToolDe
       render: (_args, value) => [{ type: 'text', text: JSON.stringify(value) }],
       presentationMeta: (_args, { answers }) => answers.map(({ id, selected, custom }) => ({ id, selected, ...(custom !== undefined && { custom }) })),
     },
+    limits: [
+      { of: 'questions', max: MAX_QUESTIONS, unit: 'items' },
+      { of: 'options of a question', max: MAX_OPTIONS, unit: 'items' },
+      { of: 'one text', max: MAX_TEXT_CHARS, unit: 'characters' },
+    ],
+    canAskAgain: true,
     async execute(args, exec) {
       checkQuestions(args.questions)
       if (exec.agent === undefined) throw invalid('A question belongs to a session, and this call has none.')
-      const answers = await questions.ask({ agent: exec.agent, callId: exec.callId, questions: args.questions, signal: exec.signal })
+      const answers = await questions.ask({ agent: exec.agent, callId: exec.callId, questions: args.questions, signal: exec.signal, addContext: exec.deferContext })
       return { answers }
     },
     presentCall,
@@ -69,8 +82,12 @@ export function createAskUserQuestion(questions: Pick<Questions, 'ask'>): ToolDe
 }
 
 function checkQuestions(questions: readonly Question[]): void {
+  if (questions.length > MAX_QUESTIONS) throw invalid(`There are ${questions.length} questions, at most ${MAX_QUESTIONS} can be asked at once. Ask what matters most.`)
   const ids = new Set<string>()
-  for (const { id, question, options } of questions) {
+  for (const { id, question, header, options } of questions) {
+    if ((options?.length ?? 0) > MAX_OPTIONS) throw invalid(`Question “${clipped(id, 100)}” has ${options?.length} options, at most ${MAX_OPTIONS}. Offer the likely ones; the person can answer in their own words.`)
+    const longest = Math.max(...[id, question, header, ...(options ?? []).flatMap(({ label, description }) => [label, description])].map((text) => text?.length ?? 0))
+    if (longest > MAX_TEXT_CHARS) throw invalid(`A text of question “${clipped(id, 100)}” has ${longest} characters, at most ${MAX_TEXT_CHARS}. Say it shorter, or put it into your answer before you ask.`)
     if (question.trim() === '') throw invalid(`Question “${id}” has no text.`)
     if (ids.has(id)) throw invalid(`Two questions have the id “${id}”. Give each its own.`)
     ids.add(id)

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/message-of.ts'
 import type { SpillFile } from '../../capabilities/blob-store.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import { SandboxError, type SandboxedProgram } from '../../capabilities/sandbox.ts'
@@ -174,7 +175,7 @@ export class PersistentShell {
       await this.reset()
       if (signal.aborted) throw stopped(text, { kind: 'foreground', aborted: true, output: text })
       if (error instanceof ShellError || error instanceof TerminalError || error instanceof SandboxError) throw error
-      throw new ShellError('SHELL_FAILED', `The shell failed and was ended; the next call starts a fresh one. ${error instanceof Error ? error.message : String(error)}`, null, { cause: error })
+      throw new ShellError('SHELL_FAILED', `The shell failed and was ended; the next call starts a fresh one. ${messageOf(error)}`, null, { cause: error })
     } finally {
       await running?.output.close()
     }

@@ -42,14 +42,17 @@ export function shellTools({ machine, shellPath, timeoutMs, offered, ...needs }:
       const left = new LeftPrograms()
       const confinement = ctx.get('confinement')
       ctx.on('agent/disposing', ({ id }) => left.endOwner(id))
-      for (const dialect of [bashDialect, pwshDialect].filter(({ name }) => isOffered(name, offered(), machine.platform))) {
+      for (const dialect of [bashDialect, pwshDialect]) {
         const program = () => programOf(dialect.name, shellPath(), machine[dialect.name])
         const first = program()
-        if (first === null) continue
-        registerConfinable(
-          ctx,
-          createShellTool(dialect, { ...needs, jobs: ctx.jobs, ...(confinement && { confinement }), onLeft: ({ id }, end) => left.note(id, end), program: () => program() ?? first, defaultTimeoutMs: timeoutMs }),
-        )
+        const make = () =>
+          createShellTool(dialect, { ...needs, jobs: ctx.jobs, ...(confinement && { confinement }), onLeft: ({ id }, end) => left.note(id, end), program: () => program() ?? first ?? dialect.name, defaultTimeoutMs: timeoutMs })
+        const isWanted = isOffered(dialect.name, offered(), machine.platform)
+        if (first === null || !isWanted) {
+          ctx.tools.declareAbsent({ needs: shellNeeds(dialect.name, isWanted) }, make)
+          continue
+        }
+        registerConfinable(ctx, make())
         ctx.systemPrompt.section({
           name: dialect.name === 'bash' ? 'shell' : 'shell-pwsh',
           order: 105,
@@ -60,6 +63,14 @@ export function shellTools({ machine, shellPath, timeoutMs, offered, ...needs }:
     },
   }
 }
+
+/** What it takes before a shell is there that is not. */
+export const shellNeeds = (name: 'bash' | 'pwsh', isOffered: boolean): string =>
+  isOffered
+    ? `${name === 'bash' ? 'bash' : 'PowerShell'} on this machine: none was found. The setting bosun.shell.path may name one.`
+    : name === 'bash'
+      ? 'Another system than Windows, or bash and the setting bosun.shell.offered.'
+      : 'Windows, or PowerShell and the setting bosun.shell.offered.'
 
 /** Two shells confuse models, so there is one unless the person wants both. */
 export const isOffered = (name: 'bash' | 'pwsh', choice: OfferedShells, platform: Machine['platform']): boolean =>

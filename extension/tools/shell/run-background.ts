@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/message-of.ts'
 import type { JobEnd, JobNews, JobWork } from '../../features/jobs/service.ts'
 import type { ShellRun } from './shell-run.ts'
 
@@ -14,7 +15,7 @@ export function runBackground(run: ShellRun, news: JobNews): JobWork {
     try {
       news.started(await run.start())
     } catch (error) {
-      failure = `${error instanceof Error ? error.message : String(error)}\n`
+      failure = `${messageOf(error)}\n`
       return { status: 'killed', detail: 'before exit' }
     }
     const { exit, sandbox } = await run.end()

@@ -39,7 +39,7 @@ export interface ShellToolNeeds {
   readonly confinement?: Pick<Confinement, 'confine'>
 }
 
-export const MAX_TIMEOUT_MS = 600_000
+const MAX_TIMEOUT_MS = 600_000
 
 const parameters = {
   command: { type: 'string', required: true },

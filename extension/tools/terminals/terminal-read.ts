@@ -5,7 +5,7 @@ import type { Terminals } from '../../features/terminals/service.ts'
 import { boundResult, resultLimit } from './bounds.ts'
 import { typedNotice } from './terminal-schema.ts'
 
-export const DEFAULT_COUNT = 500
+const DEFAULT_COUNT = 500
 
 /** `terminal_read`: lines a terminal keeps, or its screen. Source: capability specification 16, 20.15. */
 export const createTerminalRead = (terminals: Pick<Terminals, 'read' | 'screen'>): ToolDefinition =>

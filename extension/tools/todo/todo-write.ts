@@ -1,6 +1,7 @@
 import { defineTool } from '../../core/tools/define-tool.ts'
 import { ToolError, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { Todo } from '../../features/todo/events.ts'
+import { MAX_TASK_CHARS, MAX_TASKS } from '../../protocol/task-edit.ts'
 import { presentCall, presentResult } from './todo-write.card.ts'
 
 export interface TodoWriteOptions {
@@ -32,6 +33,10 @@ export function createTodoWrite({ allowParallelInProgress }: TodoWriteOptions): 
     parameters: {
       todos: todoList,
     },
+    limits: [
+      { of: 'tasks', max: MAX_TASKS, unit: 'items' },
+      { of: 'one task', max: MAX_TASK_CHARS, unit: 'characters' },
+    ],
     output: {
       schema: {
         type: 'object',
@@ -75,9 +80,11 @@ function countsOf(todos: readonly Todo[]) {
 }
 
 function checkTodos(todos: readonly Todo[]): void {
+  if (todos.length > MAX_TASKS) throw invalid(`The list has ${todos.length} entries, at most ${MAX_TASKS}. Leave finished ones out, or say several in one.`)
   const seen = new Set<string>()
   for (const [index, { content }] of todos.entries()) {
     if (content === '') throw invalid(`Entry ${index + 1} has no text. Give each entry a content.`)
+    if (content.length > MAX_TASK_CHARS) throw invalid(`Entry ${index + 1} has ${content.length} characters, at most ${MAX_TASK_CHARS}. Say it shorter.`)
     if (seen.has(content)) throw invalid(`“${content}” stands in the list twice. Each entry needs its own content.`)
     seen.add(content)
   }

@@ -22,8 +22,8 @@ export const webTools: Plugin = {
       search(web.searchers().length > 0 ? `on, ${web.timeoutMs()} ms` : null)
       fetchPage(web.isFetchOn() ? 'on' : null)
     }
-    const search = kept(ctx, () => createWebSearch(web))
-    const fetchPage = kept(ctx, () => createWebFetch(web))
+    const search = kept(ctx, 'A provider of web searches: choose one in the setting bosun.tools.web.searchProvider.', () => createWebSearch(web))
+    const fetchPage = kept(ctx, 'The setting bosun.tools.web.fetchEnabled, which is off.', () => createWebFetch(web))
     update()
     ctx.effect(web.onDidChange(update))
     systemPrompt.section({ name: 'web_search', order: 110, tools: ['web_search'], text: 'Search the web with web_search for what may have changed since you were trained, and cite what you use.' })
@@ -31,13 +31,13 @@ export const webTools: Plugin = {
   },
 }
 
-/** A tool that is there in a certain state, made anew when the state changes, and gone when it is null. */
-function kept(ctx: Context, make: () => ToolDefinition): (state: string | null) => void {
-  let held: { readonly state: string | null; readonly undo: Undo | null } = { state: null, undo: null }
+/** A tool that is there in a certain state, made anew when the state changes, and only declared when it is null. */
+function kept(ctx: Context, needs: string, make: () => ToolDefinition): (state: string | null) => void {
+  let held: { readonly state: string | null; readonly undo: Undo } | null = null
   return (state) => {
-    if (state === held.state) return
-    held.undo?.()
-    held = { state, undo: state === null ? null : ctx.tools.register(make()) }
+    if (state === held?.state) return
+    held?.undo()
+    held = { state, undo: state === null ? ctx.tools.declareAbsent({ needs }, make) : ctx.tools.register(make()) }
   }
 }
 

@@ -145,7 +145,8 @@ class World {
       return []
     }
     const current = this.#bytes === null ? null : decode(this.#bytes)
-    const { tool, args, expected } = this.#plan(deed, current)
+    const { tool, args, expected: planned } = this.#plan(deed, current)
+    const expected = Object.values(args).every((value) => typeof value !== 'string' || value.isWellFormed()) ? planned : 'INVALID_ARGS'
     const result = await this.#run(tool, args)
     const disk = await readFile(this.path).catch(() => null)
     const code = result.isError ? (result.error.info?.code ?? result.error.message) : null

@@ -46,13 +46,50 @@ const limits: Readonly<Record<string, readonly Row[]>> = {
   job_list: [['running jobs of a session', 10, 'items'], ['turns in a row that ends of jobs start', 3, 'items'], ['one label', 200, 'characters']],
   job_output: [['wait', 600_000, 'ms'], ['input', 64_000, 'bytes']],
   job_kill: [],
+  subagent: [['prompt', 262_144, 'bytes'], ['words on a failure', 4_096, 'bytes']],
+  subagent_fork: [['prompt', 262_144, 'bytes'], ['words on a failure', 4_096, 'bytes']],
+  list_agents: [['stored agents that are read at once', 4, 'items']],
+  send_message: [['message', 65_536, 'bytes']],
+  interrupt_agent: [],
+  run_code: [['computing', 60_000, 'ms'], ['a whole program', 600_000, 'ms'], ['memory', 536_870_912, 'bytes'], ['what it prints and returns', 4_194_304, 'bytes'], ['calls', 10_000, 'items']],
+  workflow: [['result text', 50_000, 'characters'], ['agents of one run', 1_000, 'items'], ['items of one parallel() or pipeline()', 4_096, 'items']],
+  ralph: [['text', 16_384, 'characters'], ['report of a round', 16_384, 'characters'], ['rounds', 64, 'items']],
+  todo_write: [['tasks', 200, 'items'], ['one task', 2_000, 'characters']],
+  ask_user_question: [['questions', 50, 'items'], ['options of a question', 100, 'items'], ['one text', 10_000, 'characters']],
+  spawn_teammate: [['teammates, failed ones too', 8, 'items'], ['name', 64, 'characters'], ['description', 200, 'characters']],
+  followup_task: [['one message with its frame', 65_536, 'bytes'], ['messages that wait for one member', 64, 'items']],
+  wait_agent: [['the shortest wait', 10_000, 'ms'], ['the longest wait', 3_600_000, 'ms']],
+  team_task_create: [['tasks that are not deleted', 256, 'items'], ['subject', 200, 'characters'], ['description', 16_384, 'characters']],
+  team_task_get: [],
+  team_task_list: [['one page', 100, 'items']],
+  team_task_update: [['subject', 200, 'characters'], ['description', 16_384, 'characters']],
+  cordis_inspect_list: [],
+  cordis_inspect_query: [],
+  cordis_inspect_self: [['lines of a plugin', 30, 'lines']],
+  cordis_define: [['the code of one half', 200_000, 'bytes'], ['facts of the card', 65_536, 'bytes']],
+  cordis_run: [],
+  cordis_stop: [],
+  cordis_undefine: [],
+  exit_plan_mode: [['plan', 60_000, 'characters']],
+  create_goal: [['objective', 20_000, 'characters'], ['checks', 20, 'items'], ['one check', 4_000, 'characters'], ['time of one check', 600_000, 'ms'], ['what is kept of the output of one check', 4_000, 'bytes']],
+  update_goal: [['objective', 20_000, 'characters'], ['the diff that goes with the last account', 6_000, 'bytes']],
+  get_goal: [],
   // Ours: a body has no cap of its own, the file that holds it has.
   skill: [['the file of a skill', 1_048_576, 'bytes']],
+  session_search: [['query', 1_000, 'characters'], ['sessions', 100, 'items'], ['one call', 30_000, 'ms']],
+  session_event_search: [['query', 1_000, 'characters'], ['events', 100, 'items'], ['one call', 30_000, 'ms']],
+  // Numbers of events, all of them: the tool itself cuts nothing.
+  session_event_trace: [],
+  session_trace: [['descendants', 500, 'items']],
+  session_event_read: [['neighbours on either side', 50, 'items']],
   web_fetch: [
     ['address', 2_048, 'characters'], ['page after decompression', 5_000_000, 'bytes'], ['PDF', 20_000_000, 'bytes'], ['redirects within a site', 5, 'items'],
     ['text of the page in one call', 100_000, 'characters'], ['whole result', 200_000, 'characters'],
   ],
   web_search: [['queries', 4, 'items'], ['one query', 1_000, 'characters'], ['sources', 8, 'items']],
+  schedule_create: [['the prompt', 4_000, 'characters'], ['a calendar rule', 300, 'characters'], ['active reminders of a session', 100, 'items']],
+  schedule_list: [['active reminders of a session', 100, 'items']],
+  schedule_delete: [],
   terminal_open: [terminal, ['terminals of a session', 8, 'items'], ['name', 80, 'characters']],
   terminal_send: [terminal, ['text', 100_000, 'characters'], ['wait', 30_000, 'ms']],
   terminal_read: [terminal, ['what is kept above the screen', 10_000, 'lines']],
@@ -82,9 +119,44 @@ const matrix: Readonly<Record<string, readonly [parallel: boolean, deadlineMs: n
   job_list: [false, null, false, 'none'],
   job_output: [false, null, false, 'none'],
   job_kill: [false, null, false, 'none'],
+  subagent: [true, null, true, 'none'],
+  subagent_fork: [true, null, true, 'none'],
+  list_agents: [false, null, false, 'none'],
+  send_message: [false, null, false, 'none'],
+  interrupt_agent: [false, null, false, 'none'],
+  spawn_teammate: [false, null, false, 'script'],
+  followup_task: [false, null, false, 'none'],
+  wait_agent: [false, null, false, 'none'],
+  team_task_create: [false, null, false, 'none'],
+  team_task_get: [false, null, false, 'none'],
+  team_task_list: [false, null, false, 'none'],
+  team_task_update: [false, null, false, 'none'],
   skill: [false, null, false, 'none'],
+  run_code: [false, null, false, 'none'],
+  workflow: [false, null, true, 'script'],
+  ralph: [false, null, false, 'script'],
+  create_goal: [false, null, false, 'none'],
+  get_goal: [false, null, false, 'none'],
+  update_goal: [false, null, false, 'none'],
+  session_search: [false, 30_000, false, 'none'],
+  session_event_search: [false, 30_000, false, 'none'],
+  session_trace: [true, null, false, 'none'],
+  session_event_trace: [true, null, false, 'none'],
+  session_event_read: [true, null, false, 'none'],
+  cordis_inspect_list: [true, null, false, 'none'],
+  cordis_inspect_query: [true, null, false, 'none'],
+  cordis_inspect_self: [true, null, false, 'none'],
+  // In a session it is a script, which the person reads before.
+  cordis_define: [false, null, false, 'none'],
+  // Likewise, of a package that is there.
+  cordis_run: [false, null, false, 'none'],
+  cordis_stop: [false, null, false, 'none'],
+  cordis_undefine: [false, null, false, 'none'],
   web_search: [true, 60_000, false, 'network'],
   web_fetch: [true, 30_000, false, 'network'],
+  schedule_create: [false, null, false, 'none'],
+  schedule_list: [false, null, false, 'none'],
+  schedule_delete: [false, null, false, 'none'],
   terminal_open: [false, null, false, 'shell'],
   // At a terminal that is not there; what is typed at one that is there is judged as what takes the keys.
   terminal_send: [false, null, true, 'none'],
@@ -98,7 +170,7 @@ let application: WholeApplication
 let minimal: ToolDefinition | undefined
 beforeAll(async () => {
   application = await wholeApplication({
-    settings: { 'tools.web.fetchEnabled': true, 'tools.web.searchProvider': 'searxng', 'tools.web.providers': { searxng: { baseUrl: 'http://127.0.0.1:9' } } },
+    settings: { 'dynamicPlugins.enabled': true, 'tools.web.fetchEnabled': true, 'tools.web.searchProvider': 'searxng', 'tools.web.providers': { searxng: { baseUrl: 'http://127.0.0.1:9' } } },
     alter: (world) => ({ ...world, languages: {} as Languages }),
   })
   const agent = await application.ctx.agents.create({ cwd: application.folder, preset: 'minimal' })
@@ -109,7 +181,7 @@ afterAll(() => application.dispose())
 /** Also the shells that this machine does not register. */
 function definitionOf(name: string): ToolDefinition | undefined {
   if (name.endsWith('of the minimal preset')) return minimal
-  if (name !== 'pwsh') return application.ctx.tools.get(name)
+  if (name !== 'pwsh') return application.ctx.tools.get(name, null)
   const needs = { processes: {} as ProcessRunner, files: {} as FileSystem, blobs: createMemoryBlobStore(), clock: createManualClock() }
   return createShellTool(pwshDialect, { ...needs, program: () => name, defaultTimeoutMs: () => 1, environment: plainEnvironment, jobs: application.ctx.jobs })
 }
@@ -142,7 +214,7 @@ function sampleOf(tool: ToolDefinition | undefined): JsonObject {
   const properties = (tool?.parameters['properties'] ?? {}) as Readonly<Record<string, { readonly type?: string }>>
   const samples: Readonly<Record<string, Json>> = { string: 'x', number: 1, integer: 1, boolean: true, array: ['x'] }
   const full = Object.fromEntries(required.map((key) => [key, samples[properties[key]?.type ?? 'string'] ?? null]))
-  return { ...full, ...('operation' in full && { operation: 'hover' }), ...('command' in full && tool?.name === 'str_replace_editor' && { command: 'create' }), ...('url' in full && { url: 'https://a.example/' }) }
+  return { ...full, ...('operation' in full && { operation: 'hover' }), ...('command' in full && tool?.name === 'str_replace_editor' && { command: 'create' }), ...('platform' in full && { platform: 'host' }), ...('url' in full && { url: 'https://a.example/' }) }
 }
 
 /*

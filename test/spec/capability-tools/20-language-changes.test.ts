@@ -164,7 +164,7 @@ describe('policy judges every file that a change would touch', () => {
   })
   it('plan mode refuses it', async () => {
     const { lsp, ctx, agent, renames } = await start()
-    ctx.plan.enter(agent)
+    ctx.plan.set(agent, true)
     expect(outcomeOf(await lsp())).toEqual(failed('DENIED', /[Pp]lan/))
     expect(renames).toEqual([])
   })

@@ -96,9 +96,9 @@ describe('many files', () => {
   const make = (from: number, to: number) => `for i in $(seq ${from} ${to}); do echo $i > f$i; done`
   const count = async (r: ReviewRig) => (await readdir(r.whole.folder)).length
 
-  it('2 000 of one turn, by one command and edits, are all taken back', async () => {
+  it('hundreds of one turn, by one command and edits, are all taken back', async () => {
     const r = await start()
-    const all = runCount({ full: 2_000, desk: 200 })
+    const all = runCount({ full: 600, desk: 200 })
     await r.turn(r.bash(make(1, all - 10)), ...Array.from({ length: 10 }, (_, index) => r.write(`g${index}`, 'new\n')))
     expect([r.waiting().length, await count(r)]).toEqual([all, all])
     expect(await r.undo({ kind: 'turn', turn: 1 })).toMatchObject({ conflicts: [], problems: [] })

@@ -161,6 +161,43 @@ describe('the list for a model', () => {
   })
 })
 
+describe('a tool that is declared absent', () => {
+  it('is told with what it needs, and neither shown nor called', async () => {
+    const { ctx, tools, names, request } = layers()
+    const fiber = ctx.plugin({ name: 'later', inject: ['tools'], apply: (own) => void own.tools.declareAbsent({ needs: 'A moon.', presets: ['p'], effects: ['none'] }, () => named('a')) })
+    expect(tools.absent()).toMatchObject([{ definition: { name: 'a' }, group: 'later', needs: 'A moon.', presets: ['p'], effects: ['none'] }])
+    expect([names(), tools.list(null), tools.get('a'), codeOf(await tools.execute(request('a', { word: 'x' })))]).toEqual([[], [], undefined, 'UNKNOWN_TOOL'])
+    await fiber.dispose()
+    expect(tools.absent()).toEqual([])
+  })
+  it('may share its name with one that is there and with others, by name and in the order they came', () => {
+    const { tools, at, agent } = layers()
+    tools.register(named('b'))
+    const undo = tools.declareAbsent({ needs: 'One.' }, () => named('b'))
+    at(agent).declareAbsent({ needs: 'Two.' }, () => named('b'))
+    tools.declareAbsent({ needs: 'Three.' }, () => named('a'))
+    undo()
+    undo()
+    expect(tools.absent().map(({ definition, needs }) => [definition.name, needs])).toEqual([['a', 'Three.'], ['b', 'Two.']])
+  })
+  it('is named with what it needs when it is called, unless it is there and only kept from the agent', async () => {
+    const { tools, at, agent, request, agentAt } = layers()
+    tools.declareAbsent({ needs: 'A moon.' }, () => named('a'))
+    const told = async (name: string, scope = agent) => outcomeOf(await tools.execute(request(name, { word: 'x' }, { agent: agentAt(scope) })))
+    expect(await told('a')).toMatchObject({ message: 'There is no tool named "a" here. What it needs: A moon. Use one of the declared tools.' })
+    tools.register(named('a'))
+    at(agent).restrict({ deny: ['a'] })
+    expect(await told('a')).toMatchObject({ message: 'There is no tool named "a". Use one of the declared tools.' })
+  })
+  it('is as sound as one that is registered, and made when somebody looks', () => {
+    const { tools } = layers()
+    let made = 0
+    tools.declareAbsent({ needs: 'Nothing.' }, () => ((made += 1), named('run_code', { timeoutMs: 0 })))
+    expect(made).toBe(0)
+    expect(() => tools.absent()).toThrow(expect.objectContaining({ code: 'INVALID_DEFINITION' }))
+  })
+})
+
 describe('restricting', () => {
   const refused: readonly (readonly [string, { readonly allow?: readonly string[]; readonly deny?: readonly string[] }, string])[] = [
     ['nothing', {}, 'at least one tool'],

@@ -81,6 +81,16 @@ describe('the order of one call', () => {
     expect([codeOf(await broken.run()), codeOf(await unknown.run({}, 'nope'))]).toEqual(['SAMPLE', 'UNKNOWN_TOOL'])
     expect([broken.trace, unknown.trace]).toEqual([['pre', 'guard', 'wrap', 'body', 'post', 'observed'], ['post', 'observed']])
   })
+  it('a tool that is not offered is explained by the first who knows, while they stay', async () => {
+    const { tools, run } = setUp()
+    const words = async (name: string) => (await run({}, name)).content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+    tools.explainAbsent(() => undefined)
+    const undo = tools.explainAbsent((name) => (name === 'mine' ? 'It sleeps.' : undefined))
+    tools.explainAbsent(() => 'Somebody else’s.')
+    expect([await words('mine'), await words('other'), codeOf(await run({}, 'mine'))]).toEqual(['Error: It sleeps.', 'Error: Somebody else’s.', 'UNKNOWN_TOOL'])
+    undo()
+    expect(await words('mine')).toBe('Error: Somebody else’s.')
+  })
   it('a listener of one agent gates neither another nor a call without one', async () => {
     const { run, ctx, agent, kernel, agent: _one, ...rig } = setUp()
     ctx.scoped(agent.scope).on('tools/pre-execute', () => ({ kind: 'deny', reason: 'mine only' }))
@@ -173,7 +183,7 @@ describe('other arguments', () => {
     expect([shownOf(result), rig.trace.filter((stage) => stage === 'pre').length]).toEqual(['{"a":2}', 3])
     expect(noticeOf(result)).toEqual(['The arguments of the call call-1 (t) were changed by a hook, then by another hook before it ran. It ran with: {"a":2}'])
   })
-  it.each<[string, unknown]>([['the schema refuses', { bad: 1 }], ['JSON cannot carry', { a: () => 1 }]])('that %s fail the call before any body', async (_what, args) => {
+  it.each<[string, unknown]>([['the schema refuses', { bad: 1 }], ['JSON cannot carry', { a: () => 1 }], ['hold half a character', { a: '\ud83d' }]])('that %s fail the call before any body', async (_what, args) => {
     const rig = writes([rewrite(args)])
     expect([codeOf(await rig.run()), rig.trace.includes('body')]).toEqual(['INVALID_ARGS', false])
   })

@@ -203,11 +203,11 @@ describe('ending the turn', () => {
 })
 
 describe('the shipped tools', () => {
-  it('overlap where they only read: read, glob and grep; no other does', async () => {
+  it('overlap where they only read: read, glob, grep and the lineage of a session; no other whose calls these are does', async () => {
     const app = await wholeApplication()
     const args: Readonly<Record<string, object>> = { read: { file_path: 'a' }, glob: { pattern: '*' }, grep: { pattern: 'x' }, write: { file_path: 'a', content: '' }, edit: { file_path: 'a', old_string: 'a', new_string: 'b' }, bash: { command: 'ls', description: 'x' }, job_output: { job_id: 'x' }, job_kill: { job_id: 'x' }, todo_write: { todos: [] }, ask_user_question: { questions: [] } }
     const parallel = app.ctx.tools.list().filter(({ name }) => app.ctx.tools.executionMode({ name, arguments: args[name] ?? {} }) === 'parallel').map(({ name }) => name)
-    expect(parallel).toEqual(['glob', 'grep', 'read'])
+    expect(parallel).toEqual(['glob', 'grep', 'read', 'session_trace'])
     await app.dispose()
   })
 })

@@ -18,7 +18,7 @@ import { wholeApplication, type WholeApplication } from '../../support/whole-app
 
 let application: WholeApplication
 beforeAll(async () => {
-  application = await wholeApplication({ settings: { 'model.provider': 'scripted', 'model.name': 'm1' } })
+  application = await wholeApplication({ settings: { 'model.provider': 'scripted', 'model.name': 'm1', 'dynamicPlugins.enabled': true } })
 })
 afterAll(() => application.dispose())
 
@@ -89,6 +89,11 @@ const rows: readonly Row[] = [
     tool: 'skill', args: { name: 'review' }, pending: { card: 'generic', title: 'Load skill review', kind: 'read' },
     completed: { card: 'generic', title: 'Loaded skill review', content: said }, bare: { card: 'generic', title: 'Loaded skill review', content: said }, failed: { card: 'generic', content: said },
   },
+  { tool: 'session_search', args: { query: 'date  test' }, pending: { card: 'generic', title: 'Search sessions for date test', doneTitle: 'Searched sessions for date test', kind: 'search', subject: 'date test', rawInput: 'date  test' }, completed: null, bare: null, failed: null },
+  { tool: 'session_event_search', args: { query: 'date', session_id: 's1' }, pending: { card: 'generic', title: 'Search session s1 for date', doneTitle: 'Searched session s1 for date', kind: 'search', subject: 'date', rawInput: 'date' }, completed: null, bare: null, failed: null },
+  { tool: 'session_trace', args: { session_id: 's1' }, pending: { card: 'generic', title: 'Trace session s1', doneTitle: 'Traced session s1', kind: 'read' }, completed: null, bare: null, failed: null, malformed: { session_id: 1 } },
+  { tool: 'session_event_trace', args: { seq: 7 }, pending: { card: 'generic', title: 'Trace event 7', doneTitle: 'Traced event 7', kind: 'read' }, completed: null, bare: null, failed: null },
+  { tool: 'session_event_read', args: { seq: 7, session_id: 's1' }, pending: { card: 'generic', title: 'Read event 7 of session s1', kind: 'read' }, completed: null, bare: null, failed: null },
   { tool: 'terminal_list', args: {}, pending: { card: 'generic', title: 'List terminals', doneTitle: 'Listed terminals', kind: 'read' }, completed: null, bare: null, failed: null, malformed: [] },
   { tool: 'terminal_open', args: { type: 'shell', name: 'dev' }, pending: { card: 'generic', title: 'Open a shell terminal: dev', doneTitle: 'Opened a shell terminal: dev', kind: 'execute' }, completed: null, bare: null, failed: null },
   { tool: 'terminal_read', args: { sessionId: 't1', mode: 'screen' }, pending: { card: 'generic', title: 'Look at the screen of t1', doneTitle: 'Looked at the screen of t1', kind: 'read' }, completed: null, bare: null, failed: null },
@@ -138,11 +143,108 @@ const rows: readonly Row[] = [
   { tool: 'job_list', args: {}, pending: { card: 'generic', title: 'List background jobs', doneTitle: 'Listed background jobs', kind: 'read' }, completed: null, bare: null, failed: null, malformed: [] },
   { tool: 'job_output', args: { job_id: 'bash-1', wait: true }, pending: { card: 'generic', title: 'Wait for bash-1', doneTitle: 'Waited for bash-1', kind: 'read' }, completed: null, bare: null, failed: null },
   { tool: 'job_kill', args: { job_id: 'bash-1' }, pending: { card: 'generic', title: 'Stop bash-1', doneTitle: 'Stopped bash-1', kind: 'execute' }, completed: null, bare: null, failed: null },
+  ...['subagent', 'subagent_fork'].map((tool): Row => ({
+    tool, args: { description: 'Look for it', prompt: 'Find it.' }, meta: { runId: 'r' },
+    pending: { card: 'generic', title: 'Agent: Look for it', kind: 'other', face: 'agent', rawInput: 'Find it.' },
+    completed: { card: 'generic', title: 'Agent: Look for it', content: said }, bare: { card: 'generic', title: 'Agent: Look for it', content: said }, failed: null,
+  })),
+  {
+    tool: 'subagent', args: { description: 'Look for it', prompt: 'Find it.', run_in_background: true }, meta: { subagentId: 's' },
+    pending: { card: 'generic', title: 'Agent: Look for it', kind: 'other', face: 'agent', rawInput: 'Find it.' },
+    completed: { card: 'generic', title: 'Started agent: Look for it', agentId: 's' }, bare: { card: 'generic', title: 'Agent: Look for it', content: said }, failed: null,
+  },
+  {
+    tool: 'run_code', args: { code: 'return 1', description: 'Count the tests of each folder' },
+    pending: { card: 'generic', title: 'Count the tests of each folder', kind: 'execute', rawInput: 'return 1' }, completed: null, bare: null, failed: null,
+  },
+  {
+    tool: 'workflow', args: { script: 'return 1', meta: { name: 'review', description: 'd' } }, meta: { name: 'review', agentsStarted: 2 },
+    pending: { card: 'generic', title: 'Workflow review', kind: 'other', rawInput: 'return 1' },
+    completed: { card: 'generic', title: 'Workflow review: 2 agents', content: said }, bare: { card: 'generic', content: said }, failed: null,
+  },
+  { tool: 'cordis_inspect_list', args: {}, pending: { card: 'generic', title: 'List what can be inspected', doneTitle: 'Listed what can be inspected', kind: 'read' }, completed: null, bare: null, failed: null, malformed: [] },
+  {
+    tool: 'cordis_inspect_query', args: { platform: 'host', provider: 'tools', method: 'get', input: { name: 'read' } },
+    pending: { card: 'generic', title: 'Inspect host tools.get', doneTitle: 'Inspected host tools.get', kind: 'read', rawInput: { name: 'read' } }, completed: null, bare: null, failed: null,
+  },
+  { tool: 'cordis_inspect_self', args: { pluginId: 'hello-1' }, pending: { card: 'generic', title: 'Inspect hello-1', doneTitle: 'Inspected hello-1', kind: 'read' }, completed: null, bare: null, failed: null, malformed: [{ pluginId: 5 }] },
+  {
+    tool: 'cordis_define', args: { plugin: { kind: 'new', idPrefix: 'hello' }, name: 'Hello', purpose: 'Greets', code: { host: 'return', client: 'draw()' } }, meta: { pluginId: 'hello-1', packageId: 'pkg-1', halves: ['host', 'client'], folder: '/s/plugins/hello-1/pkg-1' },
+    pending: { card: 'diff', title: 'Define Hello', diffs: [{ path: 'hello/host.js', oldText: null, newText: 'return' }, { path: 'hello/client.js', oldText: null, newText: 'draw()' }], isDraft: true },
+    completed: { card: 'diff', title: 'Defined Hello (hello-1 pkg-1)', diffs: [{ path: '/s/plugins/hello-1/pkg-1/host.js', oldText: null, newText: 'return' }, { path: '/s/plugins/hello-1/pkg-1/client.js', oldText: null, newText: 'draw()' }], isDraft: true },
+    bare: null, failed: null,
+  },
+  {
+    tool: 'cordis_define', args: { plugin: { kind: 'existing', pluginId: 'hello-1' }, name: 'Hello', purpose: 'Greets', code: { host: 'return 2' } },
+    meta: { pluginId: 'hello-1', packageId: 'pkg-2', halves: ['host'], folder: '/s', isApproved: true, against: 'pkg-1', hunks: [{ half: 'host', oldStart: 1, newStart: 1, oldText: 'return', newText: 'return 2' }] },
+    pending: { card: 'diff', title: 'Define Hello', diffs: [{ path: 'hello-1/host.js', oldText: null, newText: 'return 2' }], isDraft: true },
+    completed: { card: 'diff', title: 'Defined Hello (hello-1 pkg-2)', diffs: [{ path: '/s/host.js', oldText: 'return', newText: 'return 2', oldStart: 1, newStart: 1 }], note: 'You let this version run in this session. Shown against pkg-1.', isDraft: true },
+    bare: null, failed: null,
+  },
+  {
+    tool: 'cordis_run', args: { pluginId: 'hello-1', packageId: 'pkg-2', mode: 'update' }, meta: { runId: 'run-2', state: 'awaiting' },
+    pending: { card: 'generic', title: 'Update the plugin hello-1 to pkg-2', kind: 'execute' }, completed: { card: 'generic', title: 'Started the plugin hello-1 (pkg-2)', content: said }, bare: null, failed: null,
+  },
+  { tool: 'cordis_stop', args: { pluginId: 'hello-1' }, meta: { wasRunning: false }, pending: { card: 'generic', title: 'Stop the plugin hello-1', doneTitle: 'Stopped the plugin hello-1', kind: 'other' }, completed: { card: 'generic', title: 'The plugin hello-1 did not run', content: said }, bare: null, failed: null },
+  { tool: 'cordis_undefine', args: { pluginId: 'hello-1' }, meta: { wasRunning: true }, pending: { card: 'generic', title: 'Remove the plugin hello-1', doneTitle: 'Removed the plugin hello-1', kind: 'other' }, completed: null, bare: null, failed: null },
+  {
+    tool: 'ralph', args: { objective: 'Make it green' }, meta: { status: 'complete', rounds: 1 },
+    pending: { card: 'generic', title: 'ralph', kind: 'other', rawInput: 'Make it green' },
+    completed: { card: 'generic', title: 'ralph: complete after 1 round', content: said }, bare: { card: 'generic', content: said }, failed: null,
+  },
+  { tool: 'list_agents', args: {}, pending: { card: 'generic', title: 'List agents', doneTitle: 'Listed agents', kind: 'read' }, completed: null, bare: null, failed: null, malformed: [] },
+  { tool: 'send_message', args: { subagent_id: 's', message: 'm' }, pending: { card: 'generic', title: 'Message to agent s', doneTitle: 'Sent a message to agent s', kind: 'other', rawInput: 'm' }, completed: null, bare: null, failed: null },
+  { tool: 'interrupt_agent', args: { agent_id: 's' }, pending: { card: 'generic', title: 'Interrupt agent s', doneTitle: 'Interrupted agent s', kind: 'other' }, completed: null, bare: null, failed: null },
+  {
+    tool: 'spawn_teammate', args: { name: 'ada', description: 'Writes tests', prompt: 'Begin.' },
+    pending: { card: 'generic', title: 'Create the teammate ada', doneTitle: 'Created the teammate ada', kind: 'other', content: text('Writes tests\n\nBegin.') }, completed: null, bare: null, failed: null,
+  },
+  { tool: 'followup_task', args: { target: 'ada', message: 'm' }, meta: { status: 'accepted' }, pending: { card: 'generic', title: 'Next task for ada', doneTitle: 'Gave the next task to ada', kind: 'other', content: text('m') }, completed: null, bare: null, failed: null },
+  { tool: 'wait_agent', args: {}, pending: { card: 'generic', title: 'Wait for the team', doneTitle: 'Waited for the team', kind: 'other' }, completed: null, bare: null, failed: null, malformed: [] },
+  {
+    tool: 'team_task_create', args: { subject: 'Parse', description: '' }, meta: { id: 'task-1', subject: 'Parse', status: 'pending', revision: 1 },
+    pending: { card: 'generic', title: 'Add the task “Parse”', doneTitle: 'Added the task “Parse”', kind: 'other' }, completed: { card: 'generic', content: text('task-1 [pending] Parse') }, bare: null, failed: null,
+  },
+  { tool: 'team_task_get', args: { task_id: 'task-1' }, pending: { card: 'generic', title: 'Read task 1', doneTitle: 'Read task 1', kind: 'read' }, completed: null, bare: null, failed: null },
+  { tool: 'team_task_list', args: {}, pending: { card: 'generic', title: 'Look at the board', doneTitle: 'Looked at the board', kind: 'read' }, completed: null, bare: null, failed: null, malformed: [] },
+  ...([
+    ['claim', {}, 'Claim task 1', 'Claimed task 1'], ['release', {}, 'Release task 1', 'Released task 1'], ['edit', { subject: 'x' }, 'Edit task 1', 'Edited task 1'],
+    ['set_dependencies', { blocked_by: [] }, 'Change what blocks task 1', 'Changed what blocks task 1'], ['complete', {}, 'Complete task 1', 'Completed task 1'], ['reopen', {}, 'Reopen task 1', 'Reopened task 1'],
+    ['reassign', { owner: 'ada' }, 'Give task 1 to ada', 'Gave task 1 to ada'], ['reassign', { owner: ' ' }, 'Take task 1 from its owner', 'Took task 1 from its owner'], ['delete', {}, 'Delete task 1', 'Deleted task 1'],
+  ] as const).map(([action, more, title, doneTitle]): Row => ({
+    tool: 'team_task_update', args: { task_id: 'task-1', expected_revision: 1, action, ...more }, meta: { id: 'task-1', subject: 'Parse', status: 'in_progress', revision: 2 },
+    pending: { card: 'generic', title, doneTitle, kind: 'other' }, completed: { card: 'generic', content: text('task-1 [in progress] Parse') }, bare: null, failed: null,
+  })),
+  {
+    tool: 'schedule_create', args: { prompt: 'Water', after_seconds: 60 }, meta: { refused: 'No.' },
+    pending: { card: 'generic', title: 'Set a reminder', doneTitle: 'Set a reminder', kind: 'other', rawInput: 'Water' },
+    completed: { card: 'generic', title: 'Set no reminder', content: [{ type: 'text', text: 'No.' }] }, bare: null, failed: null,
+  },
+  { tool: 'schedule_list', args: {}, pending: { card: 'generic', title: 'List reminders', doneTitle: 'Listed reminders', kind: 'read' }, completed: null, bare: null, failed: null, malformed: [] },
+  { tool: 'schedule_delete', args: { id: 'schedule-1' }, pending: { card: 'generic', title: 'Delete a reminder', doneTitle: 'Deleted a reminder', kind: 'other', rawInput: 'schedule-1' }, completed: null, bare: null, failed: null },
   {
     tool: 'todo_write', args: { todos: [{ content: 'a', status: 'completed' }, { content: 'b', status: 'pending' }] },
     pending: { card: 'generic', title: 'Update the task list', kind: 'other', rawInput: [{ content: 'a', status: 'completed' }, { content: 'b', status: 'pending' }] },
     completed: { card: 'generic', title: 'Updated the task list, 1 of 2 done', content: [{ type: 'text', text: '✓ a\n○ b' }] }, bare: { card: 'generic', title: 'Updated the task list, 1 of 2 done', content: [{ type: 'text', text: '✓ a\n○ b' }] }, failed: null,
   },
+  {
+    tool: 'exit_plan_mode', args: { plan: '# P\n\n1. a' },
+    pending: { card: 'generic', title: 'P', kind: 'other', face: 'plan', content: text('# P\n\n1. a') },
+    completed: { card: 'generic', title: 'Plan review', face: 'plan', content: said }, bare: { card: 'generic', title: 'Plan review', face: 'plan', content: said }, failed: { card: 'generic', title: 'Plan review', face: 'plan', content: said },
+  },
+  {
+    tool: 'create_goal', args: { objective: 'Make it green' },
+    pending: { card: 'generic', title: 'Set a goal', kind: 'other', rawInput: 'Make it green' }, completed: null, bare: null, failed: null,
+  },
+  { tool: 'get_goal', args: {}, pending: { card: 'generic', title: 'Read the current goal', kind: 'read' }, completed: null, bare: null, failed: null, malformed: [] },
+  {
+    tool: 'update_goal', args: { goal_id: 'goal-1', revision: 2, action: 'blocked', objective: '', max_goal_rounds: 0, blocked_reason: 'No key' },
+    pending: { card: 'generic', title: 'Mark goal', kind: 'other', rawInput: 'No key' }, completed: null, bare: null, failed: null,
+  },
+  ...([['edit', { objective: 'Other', max_goal_rounds: 9 }, 'Edit goal', 'Other'], ['edit', { objective: '', max_goal_rounds: 9 }, 'Edit goal', 9], ['pause', {}, 'Pause goal', 'goal-1'], ['resume', {}, 'Resume goal', 'goal-1'], ['complete', {}, 'Complete goal', 'goal-1']] as const).map(([action, more, title, rawInput]): Row => ({
+    tool: 'update_goal', args: { goal_id: 'goal-1', revision: 2, action, ...more },
+    pending: { card: 'generic', title, kind: 'other', rawInput }, completed: null, bare: null, failed: null,
+  })),
   {
     tool: 'ask_user_question', args: asked, meta: [{ id: 'q', selected: ['A'] }, { id: 'r', selected: [], custom: 'because' }],
     pending: { card: 'generic', title: 'Ask 2 questions', kind: 'other', content: [{ type: 'text', text: 'Which?\n- A\n- B' }, { type: 'text', text: 'Why?' }] },

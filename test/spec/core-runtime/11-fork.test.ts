@@ -1,6 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { fillIn } from '../../../extension/base/fill-in.ts'
 import type { EventDraft, SessionEvent } from '../../../extension/core/log/event.ts'
 import type { Agent } from '../../../extension/core/session/agent.ts'
 import type { Session } from '../../../extension/core/session/session.ts'
@@ -148,7 +149,7 @@ describe('/fork', () => {
     let copy: Agent | undefined
     const actions = new SessionActions({
       // What forking does not ask for is left out.
-      capabilities: { l10n: { t: (text: string, values: Readonly<Record<string, unknown>> = {}) => text.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name])) } } as never,
+      capabilities: { l10n: { t: fillIn } } as never,
       services: { sessions: ctx.sessions } as never,
       chat: { open: async (id: string) => void (copy = await ctx.agents.resume(id)), refreshList: async () => undefined, titleOf: (session: Session) => session.projections().values['title'] } as never,
     })

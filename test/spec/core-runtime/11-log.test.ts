@@ -8,7 +8,9 @@ import type { Session, Sessions } from '../../../extension/core/session/session.
 import { featureEventTypes } from '../../../extension/features/event-types.ts'
 import { hookEventTypes } from '../../../extension/features/hooks/events.ts'
 import { todoEventTypes } from '../../../extension/features/todo/events.ts'
+import type {} from '../../../extension/core/tools/code-dispatch.ts'
 import type {} from '../../../extension/features/web/service.ts'
+import type {} from '../../../extension/features/subagents/worktree/service.ts'
 import { createMemoryDisk, createMemoryEventStore, type MemoryDisk } from '../../support/memory-event-store.ts'
 import { createLoopRig, fakeTool, linesOf, prompt as promptMessage } from '../../support/loop-rig.ts'
 import { callTools, sayText } from '../../support/scripted-adapter.ts'
@@ -271,13 +273,19 @@ describe('11.7 crash repair', () => {
     expect(added.slice(0, -1).every(({ time }) => time === at)).toBe(true)
     expect(added.find(({ type }) => type === 'turn/end')).toMatchObject({ data: { reason: { kind: 'interrupted' } } })
   })
-  it('of a call that waited for the person says that it had no effect, and closes the question as cancelled', async () => {
-    const { disk, session } = await fresh([...inStep, prompt('x'), answer(1, 1, 'look', ['a', 'b']), call(1, 1, 'a'), call(1, 1, 'b'), { type: 'approval/asked', data: { id: 'q', toolName: 'look', callId: 'a' } }, { type: 'approval/asked', data: { id: 'r', toolName: 'look', callId: 'b' } }, { type: 'approval/decided', data: { id: 'r', outcome: 'allowed-once' } }])
+  it('leaves a turn open whose call waits for the person, and ends what ran beside it', async () => {
+    const { disk, session } = await fresh([...inStep, prompt('x'), answer(1, 1, 'look', ['a', 'b', 'c']), call(1, 1, 'a'), call(1, 1, 'b'), { type: 'approval/asked', data: { id: 'q', toolName: 'look', callId: 'a' } }, { type: 'approval/asked', data: { id: 'r', toolName: 'look', callId: 'b' } }, { type: 'approval/decided', data: { id: 'r', outcome: 'allowed-once' } }])
     await session.flush()
     for (const log of disk.logs.values()) log.lease = null
-    const added = (await reopened(disk)).events(9)
-    expect(added.flatMap((event) => (event.type === 'approval/decided' ? [`${event.data.id} ${event.data.outcome}`] : event.type === 'tool/result' ? [event.data.error?.code ?? ''] : []))).toEqual(['q cancelled', 'TOOL_NOT_STARTED', 'TOOL_OUTCOME_UNKNOWN'])
-    expect(JSON.stringify(added)).toContain('waited for the person to allow it. It had no effect')
+    const again = await reopened(disk)
+    expect(again.events(9).map((event) => (event.type === 'tool/result' ? `${event.data.message.source.callId} ${event.data.error?.code}` : event.type))).toEqual(['b TOOL_OUTCOME_UNKNOWN', 'session/end-seed'])
+    expect(again.openTurn()?.step?.unanswered.map(({ callId, isStarted, approvalId }) => [callId, isStarted, approvalId])).toEqual([['a', true, 'q'], ['c', false, undefined]])
+  })
+  it('closes as cancelled what was asked for a call that is over', async () => {
+    const { disk, session } = await fresh([...inStep, { type: 'approval/asked', data: { id: 'q', toolName: 'look', callId: 'inner' } }])
+    await session.flush()
+    for (const log of disk.logs.values()) log.lease = null
+    expect((await reopened(disk)).events(3).map((event) => (event.type === 'approval/decided' ? `${event.data.id} ${event.data.outcome}` : event.type))).toEqual(['q cancelled', 'step/end', 'turn/end', 'session/end-seed'])
   })
   it('is durable at once and happens once', async () => {
     const { disk, session } = await fresh(inStep)
@@ -345,17 +353,17 @@ const rows: readonly EventRow[] = [
   { draft: { type: 'turn/end', data: { turn: 1, reason: { kind: 'aborted', reason: { kind: 'hook', reason: 'no' } } } }, before: inTurn, writers: 'core/log/crash-repair core/loop/turn' },
   { draft: { type: 'turn/paused', ignorable: true, data: { ...place, cap: 'cost', limit: 5, per: 'day', used: 4, next: 2 } }, before: inTurn, writers: 'core/loop/turn' },
   { draft: stepStart(1, 1), before: inTurn, writers: 'core/loop/step' },
-  { draft: stepEnd(1, 1), before: inStep, writers: 'core/log/crash-repair core/loop/step' },
+  { draft: stepEnd(1, 1), before: inStep, writers: 'core/log/crash-repair core/loop/resumed-step core/loop/step' },
   { draft: prompt('x'), writers: 'core/compaction/compactor core/loop/step' },
   { draft: chunk(1, 1, { type: 'text-delta', index: 0, delta: 'x' }), before: inStep, writers: 'core/log/chunk-rows core/loop/attempt' },
   { draft: { ...answer(1, 1, 'x'), data: { ...answer(1, 1, 'x').data, usage, interrupted: true } }, before: inStep, writers: 'core/loop/attempt' },
-  { draft: call(1, 1, 'a'), before: inStep, writers: 'core/log/crash-repair core/loop/calls core/tools/scheduler' },
+  { draft: call(1, 1, 'a'), before: inStep, writers: 'core/log/crash-repair core/loop/calls core/loop/resumed-step core/tools/scheduler' },
   { draft: { ...result(1, 1, 'a'), data: { ...result(1, 1, 'a').data, error: { name: 'ToolError', code: 'X' }, meta: { a: 1 } } }, before: [...inStep, call(1, 1, 'a')], writers: 'core/compaction/prune core/log/crash-repair core/loop/calls core/tools/scheduler' },
   { draft: { type: 'tool/rewritten', ignorable: true, data: { ...place, callId: 'a', arguments: '{}', by: 'a hook' } }, before: inStep, writers: 'core/tools/pipeline' },
   { draft: { type: 'request/header', data: { reason: 'change', header: { config, adapterDefaults: { a: 1 }, system: 's', tools: [] } } }, before: inTurn, writers: 'core/loop/request' },
   { draft: { type: 'request/context', data: { provider: 'p', model: 'm', contextWindow: 9 } }, before: inTurn, writers: 'core/loop/request' },
   { draft: { type: 'session/end-seed', data: {} }, writers: 'core/session/sessions' },
-  { draft: { type: 'session/title', data: { title: 'T', messageSeqs: [], source: { kind: 'provider', provider: 'p' } } }, writers: 'core/session/sessions core/session/title-request core/session/titles-plugin' },
+  { draft: { type: 'session/title', data: { title: 'T', messageSeqs: [], source: { kind: 'provider', provider: 'p' } } }, writers: 'core/session/sessions core/session/title-request core/session/titles-plugin features/editor-calls/calls' },
   { draft: { type: 'session/title-llm-request', data: { titleProvider: 'p', messageSeqs: [0], route: { provider: 'p', model: 'm' }, system: 's', messages: [prompt('x').data], maxTokens: 9 } }, writers: 'core/session/title-request' },
   { draft: { type: 'session/archived', ignorable: true, data: { isArchived: true } }, writers: 'core/session/sessions' },
   { draft: { type: 'agent/inbox/spliced', data: { target: 'next-step', start: 0, removedCount: 1, inserted: [prompt('x').data], outcome: 'canceled' } }, writers: 'core/loop/agent core/session/sessions' },
@@ -382,12 +390,24 @@ const rows: readonly EventRow[] = [
   { draft: { type: 'budget/unpriced', ignorable: true, data: { provider: 'p', model: 'm' } }, writers: 'core/cost/budgets' },
   { draft: { type: 'budget/raised', ignorable: true, data: { cap: 'cost', per: 'day', limit: 9, base: 5, day: '2026-01-01' } }, writers: 'core/cost/budgets' },
   { draft: { type: 'todo/write', data: { todos: [{ content: 'a', status: 'in_progress' }] } }, before: inTurn, writers: 'tools/todo/todo-write' },
+  { draft: { type: 'todo/edited', ignorable: true, data: { action: 'tick', tasks: [{ id: 't1-1', content: 'a', status: 'completed' }], dropped: [] } }, writers: 'features/todo/tasks' },
   { draft: { type: 'plan/mode', data: { active: true } }, writers: 'features/plan/plan' },
+  { draft: { type: 'plan/selected', ignorable: true, data: { active: false, isSilent: true } }, writers: 'features/plan/plan' },
+  { draft: { type: 'plan/edited', ignorable: true, data: { callId: 'c', plan: '# P', comments: [] } }, writers: 'features/plan/reviews' },
+  { draft: { type: 'plan/approved', ignorable: true, data: { callId: 'c', plan: '# P', isEdited: false, comments: [], steps: [] } }, writers: 'features/plan/reviews' },
+  { draft: { type: 'plan/exception', ignorable: true, data: { callId: 'c', tool: 'write' } }, writers: 'features/plan/exceptions' },
+  { draft: { type: 'goal/change', data: { kind: 'goal/change', version: 1, operation: 'create', goal: { id: 'goal-1', revision: 1, objective: 'o', phase: 'active', maxGoalRounds: 9 }, roundsStarted: 0, createdAt: 1, updatedAt: 1 } }, writers: 'features/goals/goals' },
+  { draft: { type: 'goal/terms', ignorable: true, data: { goalId: 'goal-1', maxTokens: 1, maxCost: 0.5, maxMinutes: 2, checks: ['npm test'] } }, writers: 'features/goals/goals' },
+  { draft: { type: 'goal/baseline', ignorable: true, data: { goalId: 'goal-1', started: { tokens: 0, amount: 0 }, errors: [] } }, writers: 'features/goals/goals' },
+  { draft: { type: 'goal/checked', ignorable: true, data: { goalId: 'goal-1', results: [{ check: 'npm test', isOk: true, outcome: 'exit code 0', output: '', durationMs: 1 }] } }, writers: 'features/goals/goals' },
+  { draft: { type: 'goal/strike', ignorable: true, data: { goalId: 'goal-1', round: 1 } }, writers: 'features/goals/calls' },
+  { draft: { type: 'schedule/change', data: { version: 1, operation: 'create', schedule: { id: 'schedule-1', kind: 'after', prompt: 'p', scheduledAt: '2026-01-01T00:00:00.000Z', afterSeconds: 1 } } }, writers: 'features/schedule/due features/schedule/runtime' },
+  { draft: { type: 'schedule/adjust', data: { version: 1, operation: 'pause', id: 'schedule-1' } }, writers: 'features/schedule/due features/schedule/runtime' },
   { draft: { type: 'hook/invoked', ignorable: true, data: { turn: 1, point: 'PreToolUse', dialect: 'claude', matcher: '*', handlerId: 'h' } }, before: inTurn, writers: 'features/hooks/plugin' },
   { draft: { type: 'hook/result', ignorable: true, data: { turn: 1, point: 'PreToolUse', handlerId: 'h', decision: 'deny', exitCode: 2, stderrSummary: 's', durationMs: 3, reason: 'r' } }, before: inTurn, writers: 'features/hooks/plugin' },
   { draft: { type: 'feedback/record', ignorable: true, data: { text: 'fine' } }, writers: 'features/commands/plugin' },
   { draft: { type: 'fs/observed', ignorable: true, data: { path: '/a', version: null } }, writers: 'features/observation/observations' },
-  { draft: { type: 'fs/before-image', ignorable: true, data: { callId: 'c', path: '/a', digest: null } }, writers: 'tools/files/file-change' },
+  { draft: { type: 'fs/before-image', ignorable: true, data: { callId: 'c', path: '/a', digest: null } }, writers: 'features/checkpoints/take-over tools/files/file-change' },
   { draft: { type: 'job/started', ignorable: true, data: { id: 'j', kind: 'shell', label: 'l', movedFromCall: 'c', restartOf: 'i' } }, writers: 'features/jobs/plugin' },
   { draft: { type: 'job/program', ignorable: true, data: { id: 'j', pid: 1, startedAt: 2, birth: 'b' } }, writers: 'features/jobs/plugin' },
   { draft: { type: 'fs/after-image', ignorable: true, data: { callId: 'c', path: '/a', before: null, after: 'd' } }, writers: 'features/checkpoints/recorder' },
@@ -398,24 +418,40 @@ const rows: readonly EventRow[] = [
   { draft: { type: 'question/asked', ignorable: true, data: { id: 'q', callId: 'c', questions: [] } }, writers: 'features/questions/questions' },
   { draft: { type: 'question/settled', ignorable: true, data: { id: 'q', outcome: 'answered' } }, writers: 'features/questions/questions' },
   { draft: { type: 'web/deepseek-search-llm-request', ignorable: true, data: { callId: 'c', endpoint: 'https://a.test/messages', apiVersion: '1', body: {}, model: 'm', inputTokens: 1, outputTokens: 2, searches: null } }, writers: 'tools/web/web-search' },
+  {
+    draft: { type: 'subagent/descriptor', data: { version: 2, mode: 'continuable', provider: 'spawn', label: 'l', agentProvider: 'p', agentModel: 'm', persona: 'x', toolFilter: { allow: ['read'], deny: ['write'] } } },
+    writers: 'features/subagents/child-starts',
+  },
+  { draft: { type: 'permission/rule-granted', ignorable: true, data: { rule: '{}' } }, writers: 'core/policy/permissions-service' },
+  { draft: { type: 'subagent/promoted', ignorable: true, data: {} }, writers: 'features/subagents/letters' },
+  { draft: { type: 'worktree/opened', ignorable: true, data: { id: 'w', label: 'l', runId: 'r', callId: 'c', mayReturn: true, repository: '/project', root: '/w', gitDir: '/project/.git/worktrees/w', branch: 'bosun/l', base: 'b' } }, writers: 'features/subagents/worktree/worktrees' },
+  { draft: { type: 'worktree/waiting', ignorable: true, data: { id: 'w', files: 1, commit: 'c' } }, writers: 'features/subagents/worktree/worktrees' },
+  { draft: { type: 'worktree/closed', ignorable: true, data: { id: 'w', how: 'discarded' } }, writers: 'features/subagents/worktree/worktrees' },
+  { draft: { type: 'tool/code-dispatch-start', ignorable: true, data: { rootCallId: 'c', parentCallId: 'c', subCallId: 'c:code:1', name: 'read', arguments: { file_path: 'a' } } }, writers: 'features/code-mode/code-mode' },
+  { draft: { type: 'tool/code-dispatch', ignorable: true, data: { rootCallId: 'c', parentCallId: 'c', subCallId: 'c:code:1', name: 'read', arguments: { file_path: 'a' }, isError: true, content: [], error: { name: 'ToolError', code: 'DENIED' }, meta: {}, policy: { by: 'rule', why: 'w' } } }, before: [{ type: 'tool/code-dispatch-start', ignorable: true, data: { rootCallId: 'c', parentCallId: 'c', subCallId: 'c:code:1', name: 'read', arguments: { file_path: 'a' } } }], writers: 'features/code-mode/code-mode' },
+  { draft: { type: 'cordis/package', ignorable: true, data: { pluginId: 'hello-1', packageId: 'pkg-1', name: 'n', purpose: 'p', halves: ['host'], restoredFrom: 'pkg-0' } }, writers: 'features/dynamic-plugins/define' },
+  { draft: { type: 'cordis/approval', ignorable: true, data: { approvalId: 'approval-1', pluginId: 'hello-1', packageId: 'pkg-1', outcome: 'allowed', tool: 'cordis_define', isForAllVersions: true } }, writers: 'features/dynamic-plugins/approval' },
+  { draft: { type: 'cordis/run', ignorable: true, data: { pluginId: 'hello-1', packageId: 'pkg-1', runId: 'run-1', state: 'failed', reason: 'r' } }, writers: 'features/dynamic-plugins/book features/dynamic-plugins/records' },
+  { draft: { type: 'cordis/removed', ignorable: true, data: { pluginId: 'hello-1', wasRunning: false } }, writers: 'features/dynamic-plugins/book' },
+  { draft: { type: 'tool-workflow/run-start', ignorable: true, data: { runId: 'r', name: 'n' } }, writers: 'features/workflow/record' },
+  { draft: { type: 'tool-workflow/plan', ignorable: true, data: { runId: 'r', kind: 'workflow', meta: { name: 'n', description: 'd' }, script: 'return 1', args: {}, callId: 'c', resumedFrom: 'q' } }, writers: 'features/workflow/record' },
+  { draft: { type: 'tool-workflow/phase', ignorable: true, data: { runId: 'r', title: 't' } }, writers: 'features/workflow/record' },
+  { draft: { type: 'tool-workflow/log', ignorable: true, data: { runId: 'r', message: 'm' } }, writers: 'features/workflow/record' },
+  { draft: { type: 'tool-workflow/agent-start', ignorable: true, data: { runId: 'r', seq: 1, label: 'l', phase: 'p', childId: 'c', isReused: true } }, writers: 'features/workflow/record' },
+  { draft: { type: 'tool-workflow/journal', ignorable: true, data: { runId: 'r', seq: 1, key: 'k', result: 'done' } }, writers: 'features/workflow/record' },
+  { draft: { type: 'tool-workflow/changes', ignorable: true, data: { runId: 'r', seq: 1, files: 1, paths: ['/project/a'] } }, writers: 'features/workflow/record' },
+  { draft: { type: 'tool-workflow/agent-end', ignorable: true, data: { runId: 'r', seq: 1, outcome: 'completed' } }, writers: 'features/workflow/record' },
+  { draft: { type: 'tool-workflow/run-end', ignorable: true, data: { runId: 'r', stopReason: 'completed', error: 'e' } }, writers: 'features/workflow/record' },
+  { draft: { type: 'team/member', data: { version: 1, teamId: 't', member: { id: 'm', name: 'ada', description: 'd', provider: 'spawn', context: 'fresh', phase: 'failed', error: 'e' } } }, writers: 'features/teams/team' },
+  { draft: { type: 'team/task', data: { version: 1, teamId: 't', task: { id: 'task-1', revision: 1, subject: 's', description: 'd', status: 'in_progress', ownerId: 'm', blockedBy: [], writeScopes: ['src'] } } }, writers: 'features/teams/team' },
+  { draft: { type: 'team/message/queued', data: { version: 1, teamId: 't', message: { id: 'q', senderId: 'm', senderName: 'ada', targetId: 't', delivery: 'quiet', content: [{ type: 'text', text: 'x' }] } } }, writers: 'features/teams/team' },
+  { draft: { type: 'team/message/delivered', data: { version: 1, teamId: 't', messageId: 'q', targetId: 't' } }, writers: 'features/teams/mailbox' },
   { draft: { type: 'terminal/opened', ignorable: true, data: { id: 'pty-1', shell: 'bash' } }, writers: 'features/terminals/plugin' },
   { draft: { type: 'terminal/ended', ignorable: true, data: { id: 'pty-1', exitCode: 0 } }, writers: 'features/terminals/plugin' },
 ]
 /** Named by the specification, with the feature that brings them: from then on each has a row too. */
 const later: Readonly<Record<string, string>> = {
-  'tool/code-dispatch-start': 'Code Mode',
-  'tool/code-dispatch': 'Code Mode',
-  'goal/change': 'goals',
   'subagent/descriptor': 'subagents',
-  'schedule/change': 'schedules',
-  'tool-workflow/run-start': 'workflows',
-  'tool-workflow/agent-start': 'workflows',
-  'tool-workflow/agent-end': 'workflows',
-  'tool-workflow/run-end': 'workflows',
-  'team/member': 'teams',
-  'team/task': 'teams',
-  'team/message/queued': 'teams',
-  'team/message/delivered': 'teams',
   'checkpoint/created': 'checkpoints',
   'checkpoint/restored': 'checkpoints',
   'edit/reviewed': 'review',

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import type { CacheMiss } from '../../../extension/core/cost/events.ts'
+import type {} from '../../../extension/features/schedule/events.ts'
+import type {} from '../../../extension/features/workflow/events.ts'
 import type { EventDraft } from '../../../extension/core/log/event.ts'
 import type { Projection } from '../../../extension/core/projections/projection.ts'
 import { createMemoryEventStore } from '../../support/memory-event-store.ts'
@@ -34,12 +36,27 @@ const rare: readonly EventDraft[] = [
   turnStart(2),
   { type: 'turn/paused', data: { turn: 2, step: 1, cap: 'cost', limit: 1, per: 'session', used: 0.9, next: 0.2 } },
   turnEnd(2),
+  { type: 'agent/inbox/spliced', data: { target: 'next-turn', start: 0, inserted: [{ id: 'm1', role: 'user', content: [{ type: 'text', text: 'mail' }], source: { kind: 'team-message', teamId: 't', messageId: 'message-1', senderId: 's', senderName: 'ana' } }] } },
   { type: 'plan/mode', data: { active: true } },
+  ...(['create', 'block'] as const).map((operation, index): EventDraft => ({
+    type: 'goal/change',
+    data: {
+      kind: 'goal/change', version: 1, operation, roundsStarted: 0, createdAt: 1, updatedAt: 1,
+      goal: { id: 'goal-1', revision: index + 1, objective: 'o', maxGoalRounds: 9, ...(operation === 'create' ? { phase: 'active' } : { phase: 'blocked', blockedReason: { code: 'model-reported', message: 'm' } }) },
+    },
+  })),
+  { type: 'goal/terms', ignorable: true, data: { goalId: 'goal-1', maxTokens: 1, maxCost: 0.5, maxMinutes: 2, checks: ['npm test'] } },
+  { type: 'goal/baseline', ignorable: true, data: { goalId: 'goal-1', started: { tokens: 0, amount: 0 }, errors: ['a: b'] } },
+  { type: 'goal/checked', ignorable: true, data: { goalId: 'goal-1', results: [{ check: 'npm test', isOk: true, outcome: 'exit code 0', output: '', durationMs: 1 }] } },
+  { type: 'tool-workflow/run-start', ignorable: true, data: { runId: 'r', name: 'n' } },
   { type: 'session/title', data: { title: 'Mine', messageSeqs: [], source: { kind: 'user' } } },
   { type: 'permission/preset', data: { preset: 'auto' } },
   { type: 'sandbox/mode', data: { mode: 'read-only' } },
   { type: 'approval/policy', data: { policy: 'never' } },
   { type: 'session/archived', ignorable: true, data: { isArchived: true } },
+  { type: 'schedule/change', data: { version: 1, operation: 'create', schedule: { id: 'schedule-1', kind: 'after', prompt: 'p', scheduledAt: '2126-01-01T00:00:00.000Z', afterSeconds: 1 } } },
+  { type: 'schedule/adjust', data: { version: 1, operation: 'create', schedule: { id: 'schedule-2', kind: 'calendar', prompt: 'p', scheduledAt: '2126-01-01T00:00:00.000Z', calendar: { rule: '0 0 1 1 *', timeZone: 'UTC', start: '2026-01-01T00:00:00' }, action: 'do', catchUp: 'skip' } } },
+  { type: 'schedule/adjust', data: { version: 1, operation: 'snooze', id: 'schedule-2', until: '2126-01-02T00:00:00.000Z' } },
 ]
 
 describe('units', () => {
@@ -159,6 +176,20 @@ describe('what is kept beside a log', () => {
     await (await writer.sessions.open('a')).close()
     expect(await valueWith(prompts)).toEqual([2, 0])
     expect(await valueWith({ ...prompts, stateVersion: 2 })).toEqual([2, 1])
+  })
+
+  it('asked for where it is kept alone, no log is read: a session that was written before the unit was there has nothing', async () => {
+    const events = createMemoryEventStore()
+    const { session } = await rigOf(events)
+    for (const draft of wholeTurn(1)) session.append(draft)
+    await session.close()
+    const opened: string[] = []
+    const watched = Object.assign(Object.create(events) as typeof events, { open: (...args: Parameters<typeof events.open>) => (opened.push(args[0]), events.open(...args)) })
+    const rig = await createSessionRig({ events: watched })
+    rig.projections.register(prompts)
+    expect([await rig.sessions.keptValueOf('a', 'prompts'), await rig.sessions.keptValueOf('a', 'title'), opened]).toEqual([undefined, undefined, []])
+    await (await rig.sessions.open('a')).close()
+    expect([await rig.sessions.keptValueOf('a', 'prompts'), opened.length]).toEqual([1, 1])
   })
 
   it('is taken on from the end of the log behind it when a crash left it old', async () => {

@@ -151,7 +151,12 @@ describe('configuration', () => {
     const { say, settings } = await start({ preset: 'ask', settings: { 'tools.order': ['write', '<unlisted-tools>'] } })
     expect(await say('hi')).toBeNull()
     await settings.set('tools.order', ['wirte', '<unlisted-tools>'], 'user')
-    expect(await say('again')).toMatch(/^The setting bosun\.tools\.order names wirte, which is no tool\. Correct it\. Known: .*, bash, edit, /)
+    expect(await say('again')).toMatch(/^The setting bosun\.tools\.order names wirte, which is no tool\. Correct it\. Known: .*, bash, create_goal, edit, exit_plan_mode, /)
+  })
+  it('takes an order that names what cannot work here, is off, or comes and goes with a server', async () => {
+    const { say, tools } = await start({ settings: { 'tools.order': ['pwsh', 'web_search', 'report', 'mcp__files__read', '<unlisted-tools>'] } })
+    expect(await say('hi')).toBeNull()
+    expect(tools()).toEqual(tools().toSorted())
   })
 })
 

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Capabilities } from '../../../extension/compose.ts'
@@ -37,7 +37,7 @@ const toolsOf = ({ scope }: Awaited<ReturnType<typeof agentOf>>) => application.
 describe('the shipped presets', () => {
   const standard = [
     'ask_user_question', 'bash', 'create_goal', 'edit', 'exit_plan_mode', 'get_goal', 'glob', 'grep', 'interrupt_agent', 'job_kill', 'job_list', 'job_output',
-    'list_agents', 'ralph', 'read', 'read_image', 'send_message', 'skill', 'subagent', 'subagent_fork', 'todo_write', 'update_goal', 'web_search', 'workflow', 'write',
+    'list_agents', 'ralph', 'read', 'read_image', 'send_message', 'skill', 'subagent', 'subagent_claude_code', 'subagent_codex', 'subagent_fork', 'todo_write', 'update_goal', 'web_search', 'workflow', 'write',
   ]
   const cordis = ['cordis_define', 'cordis_inspect_list', 'cordis_inspect_query', 'cordis_inspect_self', 'cordis_run', 'cordis_stop', 'cordis_undefine']
   const editor = ['lsp', 'schedule_create', 'schedule_delete', 'schedule_list', 'terminal_close', 'terminal_list', 'terminal_open', 'terminal_read', 'terminal_send', 'terminal_signal', 'web_fetch']
@@ -58,7 +58,7 @@ describe('the shipped presets', () => {
   it('minimal has a fixed persona and no runtime context, instruction files or compaction', () =>
     expect(shippedPresets.find(({ id }) => id === 'minimal')).toMatchObject({ persona: expect.any(String) as string, hasRuntimeContext: false, hasInstructions: false, hasCompaction: false }))
   it('creator is known as cordis too', async () =>
-    expect(() => presets().scopeOf('cordis')).toThrow('The preset creator needs cordis_run'))
+    expect(() => presets().scopeOf('cordis')).toThrow('The preset creator writes plugins, and those are off. Turn on the setting bosun.dynamicPlugins.enabled to use it.'))
 })
 
 describe('files of presets', () => {
@@ -69,6 +69,12 @@ describe('files of presets', () => {
     expect([toolsOf(await agentOf('mine')), toolsOf(await agentOf('ours'))]).toEqual([['read'], ['grep', 'read']])
     await rm(path)
     expect(Object.keys(await listed())).not.toContain('workspace ours')
+  })
+  it('may be named like a word of the language, and not like another name of a shipped one', async () => {
+    await keep('user', 'constructor', { tools: ['read'] })
+    await keep('user', 'cordis', { tools: ['bash'] })
+    expect((await listed())['user cordis']).toMatch(/belongs to a preset that comes with Bosun/)
+    expect(toolsOf(await agentOf('constructor'))).toEqual(['read'])
   })
   it('of a workspace that is not trusted are not read', async () => {
     await keep('workspace', 'ours', { tools: ['read'] })
@@ -92,6 +98,9 @@ describe('files of presets', () => {
     ['has a key nobody knows', 'typo', { tools: ['read'], toolz: [] }, /toolz/],
     ['names a tool nobody has', 'ghost', { tools: ['read', 'teleport'] }, /no tool named teleport/],
     ['names a tool twice', 'twice', { tools: ['read', 'read'] }, /read stands there twice/],
+    ['has two sections of a name', 'same', { tools: ['read'], sections: [{ name: 'a', order: 1, text: 'A.' }, { name: 'a', order: 2, text: 'B.' }] }, /sections: two are named a/],
+    ['has a section that nothing fills in', 'braces', { tools: ['read'], sections: [{ name: 'a', order: 1, text: 'Write {{ user }}.' }] }, /section a has a malformed placeholder/],
+    ['has a persona with a name nobody knows', 'who', { tools: ['read'], persona: 'You help {{user}}.' }, /persona uses {{user}}, which is unknown. Known: provider, model, cwd/],
     ['has a bad name', 'Bad_Name', { tools: ['read'] }, /lower-case/],
     ['is too large', 'large', ' '.repeat(300_000), /262144/],
   ]
@@ -102,6 +111,28 @@ describe('files of presets', () => {
     expect(all[`user ${id}`]).toMatch(reason)
     expect(all['user good']).toBe('ok')
     await expect(agentOf(id)).rejects.toMatchObject({ code: 'PRESET_BROKEN' })
+  })
+  it('that name what cannot work here, or comes and goes with a server, are whole', async () => {
+    await keep('user', 'wide', { tools: ['read', 'web_search', 'pwsh', 'report', 'session_search', 'mcp__files__read', 'vscode__search'] })
+    expect((await listed())['user wide']).toBe('ok')
+    expect(toolsOf(await agentOf('wide'))).toEqual(['read', 'session_search'])
+  })
+  it('of a workspace open no other sessions by naming the tools for it; the person’s setting does', async () => {
+    await keep('workspace', 'nosy', { tools: ['read', 'session_search'] })
+    const agent = await agentOf('nosy')
+    expect(toolsOf(agent)).toEqual(['read'])
+    await application.settings.set('history.tools', true, 'user')
+    expect(toolsOf(agent)).toContain('session_search')
+  })
+  it('that need what cannot work here say what is missing for it', async () => {
+    await keep('user', 'needy', { tools: ['read'], needs: ['web_search'] })
+    expect((await listed())['user needy']).toBe('The preset needy needs web_search. What is missing for that: A provider of web searches: choose one in the setting bosun.tools.web.searchProvider.')
+  })
+  it('beyond a hundred in a folder are listed with that reason, and the others can be used', async () => {
+    await Promise.all(Array.from({ length: 102 }, (_, n) => keep('user', `p${String(n).padStart(3, '0')}`, { tools: ['read'] })))
+    const refused = Object.entries(await listed()).filter(([, problem]) => problem !== 'ok' && problem.includes('presets. Remove some.'))
+    expect(refused).toEqual(['user p100', 'user p101'].map((name) => [name, `${join(home, 'own/presets')} holds more than 100 presets. Remove some.`]))
+    expect(toolsOf(await agentOf('p099'))).toEqual(['read'])
   })
   it('that are a folder are listed with the reason', async () => {
     await mkdir(join(home, 'own/presets/dir.preset.json'), { recursive: true })
@@ -142,21 +173,21 @@ describe('a copy', () => {
     expect(content.tools).toEqual(shippedPresets.find(({ id }) => id === 'ask')?.tools)
     expect(toolsOf(await agentOf('my-ask'))).toEqual(toolsOf(await agentOf('ask')))
   })
-  it('is as open to others as a file that the person makes there, and no program', async () => {
-    const [own, path] = [await keep('user', 'mine', {}), await presets().copy('ask', 'my-ask')]
-    const mode = async (file: string) => (await stat(file)).mode & 0o777
-    expect([await mode(path), (await mode(path)) & 0o111]).toEqual([await mode(own), 0])
-  })
   it.each([
     ['ask', 'PRESET_EXISTS'],
     ['cordis', 'PRESET_EXISTS'],
     ['mine', 'PRESET_EXISTS'],
+    ['constructor', 'ok'],
     ['../evil', 'PRESET_BROKEN'],
     ['', 'PRESET_BROKEN'],
-  ])('named %j is refused, and nothing is written over', async (id, code) => {
+  ])('named %j is %s, and nothing is written over', async (id, code) => {
     const path = await keep('user', 'mine', { tools: ['read'] })
-    await expect(presets().copy('ask', id)).rejects.toMatchObject({ code })
+    expect(await presets().copy('ask', id).then(() => 'ok', (error: { readonly code: string }) => error.code)).toBe(code)
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({ tools: ['read'] })
+  })
+  it('is not kept in a workspace that is not trusted', async () => {
+    isTrusted = false
+    await expect(presets().copy('ask', 'mine', 'workspace')).rejects.toMatchObject({ code: 'PRESET_BROKEN', message: expect.stringContaining('Trust it first') as string })
   })
   it('of none is refused', () => expect(presets().copy('nope', 'x')).rejects.toMatchObject({ code: 'UNKNOWN_PRESET' }))
 })
@@ -170,6 +201,13 @@ describe('the preset of a session', () => {
     expect(agent.session.events().map(({ type }) => type)).toContain('agent-preset/selected')
     expect(toolsOf(agent)).toContain('grep')
     expect(toolsOf(agent)).not.toContain('bash')
+  })
+  it('has one name in the log, by whichever it was chosen', async () => {
+    application.ctx.tools.register({ name: 'cordis_run', description: 'x', parameters: { type: 'object' }, output: { schema: { type: 'null' }, render: () => [] }, execute: () => null })
+    const [made, chosen] = [await agentOf('cordis'), await agentOf('standard')]
+    application.ctx.agents.selectPreset(chosen.id, 'cordis')
+    expect([made.session.header.agentPreset, ...[made, chosen].map(({ id }) => application.ctx.agents.presetOf(id))]).toEqual(['creator', 'creator', 'creator'])
+    expect(chosen.session.events().find(({ type }) => type === 'agent-preset/selected')?.data).toEqual({ agentPreset: 'creator' })
   })
   it('is locked once a turn began', async () => {
     const agent = await agentOf('standard')
@@ -204,6 +242,13 @@ describe('the permissions of a preset', () => {
     await keep(where, 'mine', { tools: ['read'], permissions })
     const agent = await agentOf('mine')
     expect([modeOf(agent), application.ctx.permissions.presetOf(agent.id), application.ctx.permissions.defaultMode('mine')]).toEqual([mode, mode, mode])
+  })
+  it('of the person’s own are not those of a workspace that has the very same file', async () => {
+    const path = await keep('user', 'mine', { tools: ['read'], permissions: 'danger-full-access' })
+    const own = await agentOf('mine')
+    await rm(path)
+    await keep('workspace', 'mine', { tools: ['read'], permissions: 'danger-full-access' })
+    expect([own, await agentOf('mine')].map(modeOf)).toEqual(['danger-full-access', 'workspace-write'])
   })
   it('do not widen when it is the workspace that chose the preset', async () => {
     await keep('user', 'mine', { tools: ['read'], permissions: 'danger-full-access' })

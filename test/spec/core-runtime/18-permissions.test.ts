@@ -354,7 +354,7 @@ describe('plan mode', () => {
     await command('/plan')
     await command('/plan')
     await command('/plan off')
-    expect([agent.session.events().flatMap((event) => (event.type === 'plan/mode' ? [event.data.active] : [])), agent.session.projections().values['plan']]).toEqual([[true, false], { active: false }])
+    expect([agent.session.events().flatMap((event) => (event.type === 'plan/mode' ? [event.data.active] : [])), agent.session.projections().values['plan']]).toEqual([[true, false], { active: false, pending: null }])
   })
   it('is told late, and the catalogue and the prefix stay as they are', async () => {
     const { command, turn, adapter } = await start()
@@ -374,7 +374,7 @@ describe('plan mode', () => {
     const { agent, adapter, command, ctx, folder } = await start(full)
     await command('/plan')
     const call = (id: string) => callTools({ id, name: 'write', args: { file_path: `${id}.txt`, content: 'x' } })
-    const leave = { type: 'do', act: () => void ctx.plan.leave(agent) } as const
+    const leave = { type: 'do', act: () => void ctx.plan.set(agent, false) } as const
     adapter.play([leave, ...(call('one') as readonly never[])], call('two'), sayText('Done.'))
     agent.followup({ id: 'p', role: 'user', content: [{ type: 'text', text: 'go' }], source: { kind: 'user' } })
     await agent.whenIdle()
@@ -399,7 +399,7 @@ describe('plan mode', () => {
     adapter.play(sayText('A plan.'))
     await command('/plan how to test')
     await agent.whenIdle()
-    expect([JSON.stringify(adapter.requests.at(-1)?.messages).includes('how to test'), agent.session.projections().values['plan']]).toEqual([true, { active: true }])
+    expect([JSON.stringify(adapter.requests.at(-1)?.messages).includes('how to test'), agent.session.projections().values['plan']]).toEqual([true, { active: true, pending: null }])
   })
   it('/plan off takes no images and then changes nothing', async () => {
     const { agent, ctx, command } = await start()

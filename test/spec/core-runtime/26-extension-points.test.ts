@@ -10,7 +10,7 @@ const named: readonly (readonly [name: string, kind: string, onThrow: string, br
   ['tools/pre-execute', 'waterfall', 'final error of the call, skips post-execute'],
   ['tools/execute', 'waterfall', 'final error of the call, skips post-execute'],
   ['tools/post-execute', 'waterfall', 'final error of the call'],
-  ['tools/code-dispatch-log', 'waterfall', 'original content logged', 'code mode'],
+  ['tools/code-dispatch-log', 'waterfall', 'original content logged'],
   ['tools/result', 'emit', 'contained'],
   ['tools/change', 'emit', 'takes the registration back'],
   ['agent/pre-step', 'waterfall', 'the turn ends with an error'],
@@ -46,11 +46,12 @@ const named: readonly (readonly [name: string, kind: string, onThrow: string, br
   ['settings/document-updated', 'emit', 'contained'],
   ['credentials/updated', 'emit', 'contained'],
   ['domain/changed', 'emit', 'contained', 'storage domains of features'],
-  ['goal/changed', 'emit', 'contained', 'goals'],
-  ...['start', 'end', 'provider-added', 'provider-removed'].map((name) => [`subagent/${name}`, 'emit', 'contained', 'subagents'] as const),
-  ...['start', 'phase', 'log', 'agent-start', 'agent-end', 'end'].map((name) => [`workflow/${name}`, 'emit', 'contained', 'workflows'] as const),
+  ['goal/changed', 'emit', 'contained'],
+  ...['start', 'end'].map((name) => [`subagent/${name}`, 'emit', 'contained'] as const),
+  ...['provider-added', 'provider-removed'].map((name) => [`subagent/${name}`, 'emit', 'contained', 'subagents'] as const),
+  ...['start', 'phase', 'log', 'agent-start', 'agent-end', 'end'].map((name) => [`workflow/${name}`, 'emit', 'contained'] as const),
   ...['request-run', 'request-run-resolved', 'dynamic-package', 'dynamic-retract', 'inspect-query', 'inspect-query-resolved'].map(
-    (name) => [`cordis/${name}`, 'emit', 'contained', 'dynamic plugins'] as const,
+    (name) => [`cordis/${name}`, 'emit', 'contained'] as const,
   ),
 ]
 

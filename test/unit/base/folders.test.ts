@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { childPath, foldersDown, nameOf, parentFolder } from '../../../extension/base/folders.ts'
+import { childPath, foldersDown, nameOf, parentFolder, seenFrom } from '../../../extension/base/folders.ts'
 
 it.each([
   ['/a/b', '/a'],
@@ -22,6 +22,18 @@ it.each([
   ['C:\\', 'a', 'C:\\a'],
   ['vscode-vfs://github/o', 'a.md', 'vscode-vfs://github/o/a.md'],
 ])('in %s, %s is %s', (folder, name, path) => expect(childPath(folder, name)).toBe(path))
+
+it.each([
+  ['/a', '/a/b/c.ts', 'b/c.ts'],
+  ['/a', '/ab/c.ts', '/ab/c.ts'],
+  ['/a', '/a', '/a'],
+  ['', '/a/b', '/a/b'],
+  ['C:\\a', 'C:\\a\\b.ts', 'b.ts'],
+  ['/', '/a/b', 'a/b'],
+  ['/', '/', '/'],
+  ['/a/', '/a/b', 'b'],
+  ['C:\\', 'C:\\a', 'a'],
+])('from %s, %s is %s', (folder, path, shown) => expect(seenFrom(folder, path)).toBe(shown))
 
 it('goes down from a folder to one in it', () => {
   expect(foldersDown('/', '/a/b')).toEqual(['/', '/a', '/a/b'])

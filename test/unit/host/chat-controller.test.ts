@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ToolResultView } from '../../../extension/protocol/cards.ts'
+import type { ViewChannel } from '../../../extension/host/view-channel.ts'
 import { imageBytes } from '../../support/image-bytes.ts'
+import type { EventDraft } from '../../../extension/core/log/event.ts'
 import { answered, called, draft, resulted, said, stepEnd, stepStart, turnEnd, turnStart, userMessage } from './session-events.ts'
 import { presentCall as shellCard } from '../../../extension/tools/shell/shell.card.ts'
 import { chatRig, realModel, tour } from './chat-rig.ts'
@@ -224,6 +226,18 @@ describe('sessions', () => {
     expect(rig.state()).toMatchObject({ session: null, sessions: [] })
   })
 
+  it('go with what their agents started, unless the person named it; what cannot go is told of', async () => {
+    const rig = await chatRig({ ...keyed, stored: { old: talk, one: [], two: [], mine: [], 'of mine': [] }, children: { one: { parent: 'old', label: 'one' }, two: { parent: 'one', label: 'two' }, mine: { parent: 'old', label: 'mine', isNamed: true }, 'of mine': { parent: 'mine', label: 'of mine' } } })
+    rig.editor.answers.push(true)
+    await rig.say({ type: 'session-delete', id: 'old' })
+    expect(rig.calls).toEqual([
+      ['remove-session', 'old'],
+      ['remove-session', 'two'],
+      ['remove-session', 'one'],
+    ])
+    expect(rig.state().sessions.map(({ id }) => id)).toEqual(['mine'])
+  })
+
   it('begin anew with a click', async () => {
     const rig = await chatRig({ ...keyed, stored: { old: talk }, memento: { openSession: 'old' } })
     await rig.say({ type: 'session-new' })
@@ -365,6 +379,22 @@ describe('approvals', () => {
     expect(bare.attention.standing[0]).toMatchObject({ text: 'Bosun: Use bash', detail: 'It writes.', buttons: [{ id: 'allow' }, { id: 'deny' }] })
   })
 
+  it('of code say what a yes covers by itself in the chat, after the reason elsewhere, and have the code on screen before the answers', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    const change = { target: '/w/host.js', path: 'hello-1/pkg-1/host.js', before: '', after: 'code', hunks: [{ oldStart: 1, newStart: 1, oldText: '', newText: 'code' }] }
+    await rig.askApproval({ toolName: 'cordis_run', arguments: {}, details: { effect: 'Run it', why: 'It acts.', covers: 'It may run again.', changes: [change] } })
+    expect(rig.state().approvals).toMatchObject([{ why: 'It acts.', covers: 'It may run again.', canPreview: true }])
+    expect(rig.attention.standing).toMatchObject([{ detail: 'It acts. It may run again.', buttons: [{ label: 'Review' }, { label: 'Deny' }] }])
+    rig.attention.click('review')
+    await rig.settle()
+    const shown = () => rig.editor.shown.filter(({ kind }) => kind === 'diff').length
+    expect([shown(), rig.attention.standing[0]?.buttons.map(({ id }) => id)]).toEqual([1, ['allow', 'deny', 'review']])
+    rig.editor.answers.push('allow')
+    await rig.controller.run('approvals')
+    expect([shown(), rig.calls.at(-1)]).toEqual([2, ['approval', 'q1', { outcome: 'allowed-once' }]])
+  })
+
   it('can be answered from the palette', async () => {
     const rig = await chatRig(keyed)
     await rig.send('go')
@@ -397,6 +427,186 @@ describe('questions', () => {
     rig.attention.click('open')
     await rig.settle()
     expect(rig.editor.shown).toContainEqual({ kind: 'chat', value: null })
+  })
+
+  const asked = async (set: Parameters<Awaited<ReturnType<typeof chatRig>>['askQuestion']>[0] = {}, options = {}) => {
+    const rig = await chatRig({ ...keyed, ...options })
+    await rig.send('go')
+    rig.editor.setVisible(false)
+    await rig.askQuestion(set)
+    return rig
+  }
+  it.each([
+    ['one short choice stands on the buttons', {}, { text: 'Bosun asks: Which?', buttons: [{ id: '0', label: 'A' }, { id: 'open', label: 'Other…' }] }],
+    ['several questions can be skipped', { questions: [{ id: '1', question: 'Which?' }, { id: '2', question: 'Why?' }] }, { text: 'Bosun asks: Which?', detail: 'and 1 more', buttons: [{ id: 'open', label: 'Answer' }, { id: 'skip', label: 'Skip' }] }],
+  ])('in a notification: %s', async (_name, set, shown) => expect((await asked(set)).attention.standing).toMatchObject([shown]))
+  it('are answered on the buttons of a notification', async () => {
+    const rig = await asked()
+    rig.attention.click('0')
+    await rig.settle()
+    expect([rig.calls.at(-1), rig.state().questions, rig.editor.badge]).toEqual([['question', 'k1', [{ id: '1', selected: ['A'] }]], [], null])
+  })
+  it('are skipped there', async () => {
+    const rig = await asked({ questions: [{ id: '1', question: 'Which?' }, { id: '2', question: 'Why?' }] })
+    rig.attention.click('skip')
+    await rig.settle()
+    expect(rig.calls.at(-1)).toEqual(['question', 'k1', [{ id: '1', selected: [] }, { id: '2', selected: [] }]])
+  })
+  it.each([[['approvals', 'turnEnd'], {}], [['planReviews'], {}]])('are not notified of where only %j are', async (kinds, set) =>
+    expect((await asked(set, { settings: { 'notifications.whenHidden': kinds } })).attention.standing).toEqual([]))
+
+  it('keep what was filled in over a reload, and forget it with the answer', async () => {
+    const rig = await asked()
+    const draft = { filled: [{ selected: [], custom: 'half a th', isSkipped: false }], current: 0 }
+    await rig.say({ type: 'waiting-draft', id: 'k1', draft })
+    expect(rig.calls.at(-1)).toEqual(['touch', 'k1'])
+    await rig.controller.dispose()
+    expect(rig.memento.get('draft:waiting:k1')).toBe(JSON.stringify(draft))
+    const next = await asked({}, { memento: { 'draft:waiting:k1': JSON.stringify(draft) } })
+    expect(next.state().questions[0]?.draft).toEqual(draft)
+    await next.say({ type: 'question', id: 'k1', answers: [{ id: '1', selected: ['A'] }] })
+    await next.controller.dispose()
+    expect(next.memento.get('draft:waiting:k1')).toBeUndefined()
+  })
+  it.each(['{"filled":[{"selected":["A"],"cus', '{"filled":1}', '7'])('begin anew where what was kept is broken: %s', async (kept) =>
+    expect((await asked({}, { memento: { 'draft:waiting:k1': kept } })).state().questions[0]?.draft).toBeUndefined())
+
+  it('bring along what an answer names; what cannot be looked up is said, and the question stays', async () => {
+    const rig = await asked()
+    await rig.say({ type: 'question', id: 'k1', answers: [{ id: '1', selected: [], custom: 'as in @terminal' }] })
+    expect([rig.state().questions.length, rig.state().notices[0]?.text]).toEqual([1, '@terminal: nothing is selected in a terminal.'])
+    await rig.say({ type: 'question', id: 'k1', answers: [{ id: '1', selected: [], custom: 'as in @changes' }] })
+    expect(rig.calls.at(-1)).toMatchObject(['question', 'k1', [{ custom: 'as in @changes' }], [{ role: 'user', content: [{ text: 'the diff' }], source: { kind: 'plugin' } }]])
+  })
+
+  it('of another session say whose they are and lead there', async () => {
+    const rig = await asked()
+    await rig.say({ type: 'session-new' })
+    expect(rig.state().questions).toMatchObject([{ id: 'k1', who: 'New session', sessionId: 's1' }])
+    rig.attention.click('open')
+    await rig.settle()
+    expect(rig.state().session?.id).toBe('s1')
+  })
+
+  describe('from the palette', () => {
+    const two = { questions: [{ id: '1', question: 'Which?', options: [{ label: 'A (Recommended)', description: 'small' }, { label: 'B' }] }, { id: '2', question: 'What else?', multi_select: true, options: [{ label: 'X' }, { label: 'Y' }] }, { id: '3', question: 'Why?' }] }
+    const run = async (answers: (string | readonly string[] | null)[], set: Parameters<typeof asked>[0] = two) => {
+      const rig = await asked(set)
+      rig.editor.take()
+      rig.editor.answers.push(...answers)
+      await rig.controller.run('approvals')
+      await rig.settle()
+      return rig
+    }
+    it('go through one list after the other, with several choices, own words and a skip', async () => {
+      const rig = await run(['0', ['1', 'other'], 'Z too', ''])
+      expect(rig.calls.at(-1)).toEqual(['question', 'k1', [{ id: '1', selected: ['A (Recommended)'] }, { id: '2', selected: ['Y'], custom: 'Z too' }, { id: '3', selected: [] }]])
+      expect(rig.editor.shown).toMatchObject([
+        { kind: 'pick', value: { title: 'Which?', stays: true, step: { at: 1, of: 3 }, items: [{ label: 'A', description: 'Recommended', detail: 'small' }, { label: 'B' }, { label: 'Other…' }, { label: 'Skip' }] } },
+        { kind: 'pick-many' },
+        { kind: 'input', value: { title: 'What else? (2/3)' } },
+        { kind: 'input', value: { title: 'Why? (3/3)' } },
+      ])
+    })
+    it.each([
+      ['an option', ['1'], [{ id: '1', selected: ['B'] }]],
+      ['a skip', ['skip'], [{ id: '1', selected: [] }]],
+      ['own words', ['other', ' mine '], [{ id: '1', selected: [], custom: 'mine' }]],
+    ])('take %s', async (_name, answers, sent) => expect((await run(answers, { questions: [two.questions[0]!] })).calls.at(-1)).toEqual(['question', 'k1', sent]))
+    it('go on waiting when a list is closed, with what was filled in', async () => {
+      const rig = await run(['1', null])
+      expect(rig.state().questions).toMatchObject([{ id: 'k1', draft: { current: 1, filled: [{ selected: ['B'] }, { selected: [] }, {}] } }])
+      rig.editor.take()
+      rig.editor.answers.push('1', [], 'because')
+      await rig.controller.run('approvals')
+      expect(rig.editor.shown[0]).toMatchObject({ value: { items: [{ label: 'A' }, { label: 'B', isCurrent: true }, {}, {}] } })
+      expect(rig.calls.at(-1)).toEqual(['question', 'k1', [{ id: '1', selected: ['B'] }, { id: '2', selected: [] }, { id: '3', selected: [], custom: 'because' }]])
+    })
+    it('stand in one list with approvals', async () => {
+      const rig = await asked()
+      await rig.askApproval()
+      rig.editor.take()
+      rig.editor.answers.push('k1', '0')
+      await rig.controller.run('approvals')
+      expect([rig.editor.shown.length, rig.calls.at(-1)]).toEqual([2, ['question', 'k1', [{ id: '1', selected: ['A'] }]]])
+      expect(rig.editor.badge?.count).toBe(1)
+    })
+    it('say when nothing waits', async () => {
+      const rig = await chatRig(keyed)
+      await rig.controller.run('approvals')
+      await rig.settle()
+      expect(rig.state().notices).toMatchObject([{ text: 'Nothing waits for you.' }])
+    })
+  })
+})
+
+describe('an agent that an agent started', () => {
+  const children = { c: { parent: 's1', label: 'mend the tests' }, named: { parent: 's1', label: 'mine now', isNamed: true }, orphan: { parent: 'gone', label: 'of a session that was deleted' } } as const
+
+  it('asks under its task, in the chat of the one that started it, in others’ and in a notification', async () => {
+    const rig = await chatRig({ ...keyed, stored: { c: [], other: [] }, children })
+    await rig.send('go')
+    const agent = rig.wake('c')
+    await rig.askApproval({ agent, details: { effect: 'Run `npm test`', why: 'No rule allows it.' } })
+    expect(rig.state().approvals).toMatchObject([{ who: 'the agent “mend the tests”' }])
+    expect(rig.attention.standing).toMatchObject([{ text: 'Bosun: Run npm test', detail: 'For the agent “mend the tests”. No rule allows it.' }])
+    await rig.say({ type: 'session-open', id: 'other' })
+    expect(rig.state().approvals).toMatchObject([{ who: 'the agent “mend the tests” of “New session”' }])
+    await rig.say({ type: 'session-open', id: 'c' })
+    expect(rig.state().approvals).toMatchObject([{ who: null }])
+  })
+  it('stands in the list only when the person named it, looks at it, or what started it is gone', async () => {
+    const rig = await chatRig({ ...keyed, stored: { s1: [], c: [], named: [], orphan: [] }, children })
+    expect(rig.state().sessions.map(({ id }) => id)).toEqual(['s1', 'named', 'orphan'])
+    await rig.say({ type: 'session-open', id: 'c' })
+    await rig.say({ type: 'session-rename', id: 's1', title: 'x' })
+    expect(rig.state().sessions.map(({ id }) => id)).toEqual(['s1', 'c', 'named', 'orphan'])
+  })
+  it('ends its turns in silence: the one that started it goes on', async () => {
+    const rig = await chatRig({ ...keyed, stored: { c: [] }, children })
+    await rig.send('go')
+    rig.wake('c')
+    rig.editor.setVisible(false)
+    await rig.happen('c', turnStart(1), turnEnd(1))
+    expect(rig.attention.told).toEqual([])
+  })
+})
+
+describe('when the window opens', () => {
+  it('sessions of its folders that wait for the person wait again, and those that were only cut off are left alone', async () => {
+    const asks: EventDraft = { type: 'approval/asked', data: { id: 'a', toolName: 'bash', callId: 'c' } }
+    const open = { cwd: '/project', isTurnOpen: true } as const
+    const rig = await chatRig({
+      ...keyed,
+      stored: { waits: [turnStart(1), asks], cut: [turnStart(1)], answered: [turnStart(1), asks, { type: 'approval/decided', data: { id: 'a', outcome: 'rejected' } }], done: [], elsewhere: [], child: [], put: [], broken: [] },
+      waits: ['waits'],
+      summaries: { waits: open, cut: open, answered: open, done: { cwd: '/project' }, elsewhere: { ...open, cwd: '/other' }, child: { ...open, startedBy: 'waits' }, put: { ...open, isArchived: true }, broken: { ...open, problem: 'torn' } },
+    })
+    await rig.settle()
+    expect(rig.calls.filter((one) => /resume|dispose/.test(JSON.stringify(one)))).toEqual([['resume', 'waits']])
+  })
+})
+
+describe('a session that another window writes', () => {
+  const calls: readonly EventDraft[] = [
+    turnStart(1),
+    { type: 'step/start', data: { turn: 1, step: 1 } },
+    { type: 'tool/call', data: { turn: 1, step: 1, callId: 'c1', name: 'bash', arguments: '{}' } },
+    { type: 'approval/asked', data: { id: 'a1', toolName: 'bash', callId: 'c1' } },
+  ]
+  const follows = ({ calls: made }: { readonly calls: readonly unknown[] }) => made.filter((one) => /follow/.test(JSON.stringify(one)))
+  it('is followed while it is on screen, and says where what waits is answered', async () => {
+    const rig = await chatRig({ ...keyed, elsewhere: ['s9'], stored: { s9: [turnStart(1)] } })
+    await rig.say({ type: 'session-open', id: 's9' })
+    const agent = rig.agent('s9')
+    expect(rig.state().notices).toMatchObject([{ id: 'writer', text: 'Another window writes this session (ship, process 7); here it is shown as it goes on, and can only be read.' }])
+    expect(follows(rig)).toEqual([['follow', 's9']])
+    for (const draft of calls.slice(1)) rig.controller.noteMirrored(agent.session, agent.session.append(draft))
+    await rig.settle()
+    expect(rig.state().notices).toMatchObject([{ text: 'Another window writes this session (ship, process 7), and it waits for you there. Answer in that window.' }])
+    expect([rig.state().approvals, rig.editor.badge]).toEqual([[], null])
+    await rig.say({ type: 'session-new' })
+    expect(follows(rig).slice(1)).toEqual([['unfollow', 's9']])
   })
 })
 
@@ -592,11 +802,28 @@ describe('presets and permissions', () => {
     expect(rig.state().rules).toBeNull()
   })
 
+  it('of the settings that stands in a file is read before the first message, and one that comes with Bosun needs no look', async () => {
+    const rigs = [await chatRig(keyed), await chatRig({ ...keyed, defaultPreset: { id: 'mine', isFile: true } })]
+    expect(rigs.map(({ calls }) => calls.filter((call) => (call as readonly unknown[])[0] === 'discover').length)).toEqual([0, 1])
+    expect(rigs.map((rig) => rig.state().composer.preset)).toEqual(['editor', 'mine'])
+  })
+
+  it('that cannot be used leave the commands where they are', async () => {
+    const rig = await chatRig({ ...keyed, defaultPreset: { id: 'gone', isFile: false } })
+    rig.editor.answers.push(null)
+    await rig.controller.run('run-command')
+    expect(rig.editor.shown.map(({ kind }) => kind)).toContain('pick')
+    expect(rig.state().notices).toEqual([])
+  })
+
   it('say why a preset cannot be chosen', async () => {
     const rig = await chatRig(keyed)
     rig.editor.answers.push('team')
     await rig.say({ type: 'pick-preset' })
     expect(rig.state().notices).toMatchObject([{ id: 'preset', text: 'Teams are not there.' }])
+    rig.editor.answers.push('ask')
+    await rig.say({ type: 'pick-preset' })
+    expect(rig.state().notices).toEqual([])
   })
 
   it('follow the trust in the folder', async () => {
@@ -657,6 +884,14 @@ describe('what the chat opens', () => {
     expect(rig.editor.take()).toEqual([{ kind: 'text', value: { name: 'output/s/c1/edit.txt', text: 'red' } }])
   })
 
+  it('is all that a call was given', async () => {
+    const rig = await open()
+    await rig.say({ type: 'open-input', callId: 'c1' })
+    expect(rig.editor.take()).toEqual([{ kind: 'text', value: { name: 'input/s/c1/edit.json', text: '{}' } }])
+    await rig.say({ type: 'open-input', callId: 'gone' })
+    expect(rig.state().notices).toMatchObject([{ text: 'This call is not in the conversation any more.' }])
+  })
+
   it('is a search in the editor’s own view', async () => {
     const query = { pattern: 'a+', isCaseSensitive: true, files: 'src' }
     const rig = await open(() => ({ card: 'search', shape: 'matches', files: [], total: 0, truncated: false, query }))
@@ -693,12 +928,13 @@ describe('what the chat opens', () => {
     const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 1)
     const { attachmentId } = await rig.blobs.putAttachment('s', png, { mediaType: 'image/png' })
     await rig.say({ type: 'open-output', callId: 'c1' })
+    await rig.say({ type: 'open-input', callId: 'c1' })
     await rig.say({ type: 'open-diff', callId: 'c1', path: 'src/a.ts' })
     await rig.say({ type: 'open-image', attachmentId })
     await rig.say({ type: 'open-log' })
     for (const command of ['show-skills', 'show-instructions', 'review-hooks'] as const) await rig.controller.run(command)
     const shown = rig.editor.take().flatMap(({ value }) => opened(value))
-    expect(shown.map(({ name }) => name.split('/')[0])).toEqual(['output', 'before', 'image', 'log', 'skills', 'instructions', 'hooks'])
+    expect(shown.map(({ name }) => name.split('/')[0])).toEqual(['output', 'input', 'before', 'image', 'log', 'skills', 'instructions', 'hooks'])
     for (const { name, content } of shown) expect([name, await rig.controller.redraw(name)]).toEqual([name, content])
     expect(await rig.controller.redraw('gone//project/a.ts')).toBe('')
   })
@@ -903,6 +1139,13 @@ describe('the status bar item', () => {
     await rig.controller.run('menu')
     expect(rig.calls.at(-1)).toEqual(['cancel', { kind: 'user' }, { keepInbox: true }])
   })
+  it('does not count as working what waits for the person', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    rig.agent('s1').status = 'running'
+    await rig.askApproval()
+    expect([rig.editor.status?.tooltip.split('\n')[1], rig.editor.status?.tooltip.includes('Working')]).toEqual(['1 waiting for you', false])
+  })
 })
 
 it('lets go of everything when it is disposed', async () => {
@@ -910,4 +1153,17 @@ it('lets go of everything when it is disposed', async () => {
   expect(rig.attached()).toBe(1)
   await rig.controller.dispose()
   expect([rig.attached(), rig.page.listenerCount(), rig.clock.waiting]).toEqual([0, 0, 0])
+})
+
+it('lets go of a page when the page goes, once, and of those that are left in the end', async () => {
+  const rig = await chatRig(keyed)
+  const ended: string[] = []
+  const page = (name: string): ViewChannel => ({ ...rig.page.channel, onMessage: () => () => void ended.push(name) })
+  const detach = rig.controller.attach(page('chat'))
+  rig.controller.attachPage({ kind: 'team', sessionId: 's1', id: 't' }, { ...page('team'), post: () => {} })
+  detach()
+  detach()
+  expect(ended).toEqual(['chat'])
+  await rig.controller.dispose()
+  expect(ended.toSorted()).toEqual(['chat', 'team'])
 })

@@ -4,6 +4,7 @@ import { effectOf, ownEffects } from '../../../extension/core/policy/tool-effect
 import { noCost } from '../../../extension/core/cost/cost-projection.ts'
 import { fillIn } from '../../../extension/base/fill-in.ts'
 import type { Json } from '../../../extension/base/json.ts'
+import { PresetError } from '../../../extension/core/presets/preset.ts'
 import { CommandError } from '../../../extension/core/commands/command.ts'
 import type { EventDraft, SandboxMode } from '../../../extension/core/log/event.ts'
 import type { UserMessage } from '../../../extension/core/log/message.ts'
@@ -11,10 +12,22 @@ import type { AgentOptions } from '../../../extension/core/loop/points.ts'
 import type { ModelAdapter } from '../../../extension/core/model/contract.ts'
 import type { ApprovalAnswer, ApprovalRequest } from '../../../extension/core/policy/approval.ts'
 import type { SessionSummary } from '../../../extension/core/session/session.ts'
+import type { ChildFacts, Subagents } from '../../../extension/features/subagents/service.ts'
+import type { Worktrees } from '../../../extension/features/subagents/worktree/service.ts'
+import type { FileMark } from '../../../extension/capabilities/file-marks.ts'
+import type { Teams } from '../../../extension/features/teams/service.ts'
+import { createPlanReviews } from '../../../extension/features/plan/reviews.ts'
+import { createTaskBook } from '../../../extension/features/todo/tasks.ts'
+import type { Mcp } from '../../../extension/features/mcp/service.ts'
 import { createJobs } from '../../../extension/features/jobs/jobs.ts'
 import { createSettings } from '../../../extension/core/settings/service.ts'
-import type { Reviews } from '../../../extension/features/checkpoints/service.ts'
+import type { DynamicPlugins } from '../../../extension/features/dynamic-plugins/service.ts'
+import type { AgentChanges, Reviews } from '../../../extension/features/checkpoints/service.ts'
+import type { History } from '../../../extension/features/history/service.ts'
+import type { Goals } from '../../../extension/features/goals/service.ts'
 import type { Answer, PendingQuestions } from '../../../extension/features/questions/service.ts'
+import type { Schedules } from '../../../extension/features/schedule/service.ts'
+import type { RunFacts } from '../../../extension/features/workflow/projection.ts'
 import { ChatController } from '../../../extension/host/chat-controller.ts'
 import { pathReference } from '../../../extension/features/references/parse-references.ts'
 import type { ChatServices } from '../../../extension/host/chat-services.ts'
@@ -24,10 +37,11 @@ import type { Row, ViewState } from '../../../extension/protocol/view-state.ts'
 import { createFakeAgent, type FakeAgent } from '../../support/fake-agent.ts'
 import { createFakeAttention } from '../../support/fake-attention.ts'
 import { createFakeEditor } from '../../support/fake-editor.ts'
-import { createFakeMarks, createFakeTerminalViews, createFakeTree } from '../../support/fake-job-views.ts'
+import { createFakeLogs, createFakeMarks, createFakeTerminalViews, createFakeTree } from '../../support/fake-job-views.ts'
+import { createFakePlanSurface } from '../../support/fake-plan-surface.ts'
 import { createFakeReviewSurface } from '../../support/fake-review-surface.ts'
 import { createFakeMachine } from '../../support/fake-machine.ts'
-import { createManualClock } from '../../support/manual-clock.ts'
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 import { createMemoryBlobStore } from '../../support/memory-blob-store.ts'
 import { memoryMemento } from '../../support/memory-memento.ts'
 import { memorySecrets } from '../../support/memory-secrets.ts'
@@ -37,6 +51,9 @@ import { createScriptedAdapter } from '../../support/scripted-adapter.ts'
 import { fakeChannel } from './fake-channel.ts'
 
 export interface RigOptions {
+  /** Of every session, as the projection gives them. */
+  readonly runs?: readonly RunFacts[]
+  readonly runningRuns?: readonly string[]
   /** Terminals of the person's that agents have. */
   readonly lentTerminals?: number
   readonly folders?: readonly string[]
@@ -47,6 +64,11 @@ export interface RigOptions {
   readonly adapters?: readonly ModelAdapter[]
   /** Entries of the settings that do not count. */
   readonly modelProblems?: readonly string[]
+  /** Sessions that an agent started: whose, and what for. */
+  readonly children?: Readonly<Record<string, { readonly parent: string; readonly label: string; readonly isNamed?: true }>>
+  /** Agents that agents started, as this process knows them, and as they are stored. */
+  readonly agents?: readonly ChildFacts[]
+  readonly storedAgents?: readonly ChildFacts[]
   readonly environment?: Readonly<Record<string, string>>
   /** Sessions that another window writes. */
   readonly elsewhere?: readonly string[]
@@ -54,14 +76,36 @@ export interface RigOptions {
   readonly obstacles?: Readonly<Record<string, string>>
   /** Logs of sessions on the disk by id. */
   readonly stored?: Readonly<Record<string, readonly EventDraft[]>>
+  /** That of the settings, where it is none of those that come with Bosun; `isFile`: it stands in a file that is read when somebody looks. */
+  readonly defaultPreset?: { readonly id: string; readonly isFile: boolean }
   /** Presets whose sessions begin with reading alone. */
   readonly readingPresets?: readonly string[]
+  /** In the place of sessions without a goal. */
+  readonly goals?: Partial<Goals>
   /** In the place of a session in which nothing waits. */
   readonly reviews?: Partial<Reviews>
+  readonly agentChanges?: Partial<AgentChanges>
+  readonly worktrees?: Partial<Worktrees>
+  readonly teams?: Partial<Teams>
+  /** In the place of none. */
+  readonly plugins?: Partial<DynamicPlugins>
   /** How every tool draws its calls; absent: as their arguments. */
   readonly presentCall?: (args: never) => ToolCallView
   readonly presentResult?: () => ToolResultView
+  /** More of what the list says of stored sessions. */
+  readonly summaries?: Readonly<Record<string, Partial<SessionSummary>>>
+  /** Stored sessions whose turns wait for the person. */
+  readonly waits?: readonly string[]
   readonly languageServers?: readonly LanguageServerReport[]
+  readonly clock?: ManualClock
+  /** In the place of sessions without any. */
+  readonly schedules?: Schedules
+  /** What is kept beside the logs of sessions that are not open, by session and unit. */
+  readonly kept?: Readonly<Record<string, Json>>
+  /** In the place of one that finds nothing. */
+  readonly history?: Partial<History>
+  /** In the place of MCP servers that nobody configured. */
+  readonly mcp?: Partial<Mcp>
 }
 
 export const realModel: ModelAdapter = {
@@ -79,14 +123,18 @@ export async function chatRig(options: RigOptions = {}) {
   const elsewhere = new Set(options.elsewhere)
   const stored = new Map(Object.entries(options.stored ?? {}))
   const calls: unknown[] = []
+  const knownPresets = new Set(['editor', 'ask', 'team'])
   const archived = new Set<string>()
   const forks = new Map<string, string>()
   const folders = (options.folders ?? ['/project']).map((path) => ({ name: path.slice(1), path }))
-  const signals = { approvals: new Set<() => void>(), questions: new Set<() => void>(), trust: new Set<() => void>() }
+  const signals = { approvals: new Set<() => void>(), questions: new Set<() => void>(), trust: new Set<() => void>(), agents: new Set<() => void>() }
   const listenTo = (set: Set<() => void>) => (listener: () => void) => {
     set.add(listener)
     return () => void set.delete(listener)
   }
+  let children: readonly ChildFacts[] = options.agents ?? []
+  const promoted = new Set<string>()
+  const governor = { running: 0, queued: 0, limits: { maxConcurrent: 10, maxDepth: 3, maxTotal: 100 } }
   let isTrusted = options.isTrusted ?? true
   let approvals: ApprovalRequest[] = []
   let questions: PendingQuestions[] = []
@@ -97,9 +145,13 @@ export async function chatRig(options: RigOptions = {}) {
   let waits: string | null = null
 
   const logger = createRecordingLogger()
-  const clock = createManualClock()
+  let taskIds = 0
+  const tasks = createTaskBook({ logger, newId: () => `mine-${(taskIds += 1)}` })
+  const clock = options.clock ?? createManualClock()
   const editor = createFakeEditor()
   const attention = createFakeAttention()
+  const agentTree = createFakeTree()
+  const [mcpTree, logViews] = [createFakeTree(), createFakeLogs()]
   const [jobTree, problemMarks, terminalViews] = [createFakeTree(), createFakeMarks(), createFakeTerminalViews()]
   const blobs = createMemoryBlobStore()
   const memento = memoryMemento(options.memento)
@@ -109,7 +161,8 @@ export async function chatRig(options: RigOptions = {}) {
   const jobs = createJobs({ clock, logger, onStart() {}, onProgram() {}, onEnd() {}, onRestart() {}, onWaits() {}, onMatch: (_owner, { id }, line) => void calls.push(['wake', id, line]) })
 
   const live = (id: string, events: readonly EventDraft[] = []) => {
-    const agent = createFakeAgent({ id, cwd: '/project', events })
+    const owner = promoted.has(id) ? undefined : agents.get(children.find((child) => child.id === id)?.parentId ?? options.children?.[id]?.parent ?? '')
+    const agent = createFakeAgent({ id, cwd: '/project', events, ...(owner && { owner }) })
     agent.status = 'idle'
     const queue = {
       edit: (messageId: string, content: UserMessage['content']) => calls.push(['edit', messageId, content]) > 0,
@@ -122,6 +175,10 @@ export async function chatRig(options: RigOptions = {}) {
       access: isElsewhere || options.obstacles?.[id] !== undefined ? ('read-only' as const) : ('write' as const),
       obstacle: options.obstacles?.[id],
       ...(isElsewhere ? { writer: { pid: 7, host: 'ship', since: 0 } } : {}),
+      follow() {
+        if (isElsewhere) calls.push(['follow', id])
+        return () => void (isElsewhere && calls.push(['unfollow', id]))
+      },
       projections: () => ({ asOfSeq: 0, values: { title: titles.get(id) ?? '' } }),
     }
     Object.defineProperty(session, 'length', { get: () => agent.log.length })
@@ -139,6 +196,13 @@ export async function chatRig(options: RigOptions = {}) {
     return rigged
   }
 
+  const factsOf = (id: string) => [...children, ...(options.storedAgents ?? [])].find((child) => child.id === id)
+  const startedBy = (id: string) => factsOf(id)?.parentId ?? options.children?.[id]?.parent
+  const descriptorOf = (id: string) => {
+    const facts = factsOf(id)
+    return facts === undefined ? null : { version: 2, mode: facts.mode, provider: facts.provider, label: facts.label }
+  }
+
   const services = {
     agents: {
       async create(spec: { readonly cwd: string; readonly preset?: string; readonly agent?: AgentOptions }) {
@@ -154,7 +218,9 @@ export async function chatRig(options: RigOptions = {}) {
         if (agents.has(id)) return agents.get(id)!
         if (events === undefined) throw new Error(`There is no session ${id}.`)
         calls.push(['resume', id])
-        return live(id, events)
+        const resumed = live(id, events)
+        if (options.waits?.includes(id) === true) resumed.status = 'running'
+        return resumed
       },
       live: (id: string) => agents.get(id),
       list: () => [...agents.values()],
@@ -190,6 +256,7 @@ export async function chatRig(options: RigOptions = {}) {
       },
     },
     eventTypes: { get: () => ({}) },
+    goals: { read: () => null, isInRound: () => false, knowsErrors: false, onDidChange: () => () => {}, ...options.goals },
     modelProblems: { list: () => options.modelProblems ?? [] },
     retries: {
       waiting: () => null,
@@ -220,31 +287,40 @@ export async function chatRig(options: RigOptions = {}) {
       presetOf: (id: string) => modes.get(id) ?? 'workspace-write',
       rules: () => [],
       uses: () => new Map(),
-      effectOf: (tool: string, args: Json) => effectOf(ownEffects.get(tool), args),
+      effectOf: (tool: string, args: Json) => effectOf(tool === 'cordis_run' ? () => ({ kind: 'script', words: '', why: '', isKnown: false }) : ownEffects.get(tool), args),
       onDidChange: () => () => {},
     },
     plan: {
       isActive: ({ id }: { readonly id: string }) => planning.has(id),
       pending: () => null,
-      enter: ({ id }: { readonly id: string }) => !planning.has(id) && planning.add(id) !== undefined,
-      leave: ({ id }: { readonly id: string }) => planning.delete(id),
+      isHeld: ({ id }: { readonly id: string }) => planning.has(id),
+      set: ({ id }: { readonly id: string }, target: boolean) => (target ? planning.add(id) : planning.delete(id), 'committed'),
+      allowOnce: (_agent: unknown, callId: string) => calls.push(['allow-once', callId]) > 0,
       onDidChange: () => () => {},
     },
     presets: {
-      discover: async () => undefined,
+      discover: async () => {
+        calls.push(['discover'])
+        if (options.defaultPreset?.isFile === true) knownPresets.add(options.defaultPreset.id)
+      },
+      get: (id: string) => (knownPresets.has(id) ? { id } : undefined),
       list: () => [
         { id: 'editor', name: 'Editor', description: 'Everything.' },
         { id: 'ask', name: 'Ask', description: 'Reads only.' },
         { id: 'team', name: 'Team', description: 'Many.', problem: 'Teams are not there.' },
       ],
-      defaultId: () => 'editor',
-      scopeOf: () => ({ label: 'editor', parent: null }),
+      defaultId: () => options.defaultPreset?.id ?? 'editor',
+      scopeOf: (id: string) => {
+        if (!knownPresets.has(id)) throw new PresetError('UNKNOWN_PRESET', `There is no preset named ${id}.`)
+        return { label: id, parent: null }
+      },
     },
     projections: {
       register: () => () => {},
-      snapshot: () => ({ asOfSeq: 0, values: { todos: null } }),
+      snapshot: () => ({ asOfSeq: 0, values: { todos: null, workflows: options.runs ?? [] } }),
       onDidChange: () => () => {},
     },
+    history: { find: async () => ({ hits: [], remaining: 0 }), ...options.history } as History,
     hooks: { report: async () => ({ files: [], skipped: [] }), dryRun: async () => [], allow: async () => undefined, onDidChange: () => () => undefined },
     instructions: {
       async report(asked: { readonly cwd: string } | { readonly session: { readonly id: string } }) {
@@ -252,31 +328,77 @@ export async function chatRig(options: RigOptions = {}) {
         return { rows: [], maxBytes: 65_536 }
       },
     },
+    subagents: {
+      governor,
+      known: () => children,
+      facts: (id: string) => children.find((child) => child.id === id) ?? options.children?.[id],
+      children: async (parent: string) => [...children, ...(options.storedAgents ?? [])].filter(({ parentId }) => parentId === parent),
+      provider: (name: string) => ({ name, isLocal: name !== 'codex' }),
+      interrupt({ childId }: { readonly childId: string }) {
+        calls.push(['interrupt', childId])
+        return children.some(({ id, status }) => id === childId && status === 'running')
+      },
+      async send({ from, childId, message, mode }: Parameters<Subagents['send']>[0]) {
+        calls.push(['tell', from.id, childId, message.content, message.source.kind, mode])
+      },
+      async promote(id: string) {
+        calls.push(['promote', id])
+        children = children.filter((child) => child.id !== id)
+        await agents.get(id)?.dispose()
+        promoted.add(id)
+        live(id, stored.get(id))
+        for (const listener of signals.agents) listener()
+      },
+      onDidChange: listenTo(signals.agents),
+    },
+    agentChanges: {
+      filesOf: async () => ['/project/a.ts'],
+      startOf: async () => [{ path: '/project/a.ts', before: 'was', session: 'a', turn: 1 }],
+      planBefore: async () => ({ paths: ['/project/a.ts'], agents: 2 }),
+      restoreBefore: async (id: string) => (calls.push(['restore-before', id]), { paths: ['/project/a.ts'], conflicts: [], problems: [] }),
+      ...options.agentChanges,
+    },
+    teams: { overview: () => null, allActiveScopes: () => [], onDidChange: () => () => undefined, ...options.teams },
+    workflows: {
+      limits: { resultChars: 1, totalAgents: 1, itemsPerCall: 1 },
+      isRunning: (runId: string) => options.runningRuns?.includes(runId) === true,
+      cancel: (runId: string, reason: string) => calls.push(['cancel-run', runId, reason]) > 0,
+      resume: (_agent: unknown, runId: string) => (calls.push(['resume-run', runId]), { runId: `${runId}-again` }),
+      resultOf: (_agent: unknown, runId: string, seq: number) => `result ${runId} ${seq}`,
+      scriptOf: () => 'return 1',
+      onDidChange: () => () => undefined,
+    },
     skills: {
       async report(asked: { readonly cwd: string } | { readonly session: { readonly id: string } }) {
         calls.push(['skills', 'cwd' in asked ? asked.cwd : asked.session.id])
         return { rows: [] }
       },
     },
+    dynamicPlugins: { frames: () => [], onFramesChanged: () => () => undefined, onClientEvent: () => () => undefined, ...options.plugins },
+    planReviews: createPlanReviews({ plan: { isActive: ({ id }) => planning.has(id), set: ({ id }) => (planning.delete(id), 'committed') }, newId: () => 'notice' }),
+    tasks,
     questions: {
       ask: () => Promise.reject(new Error('not here')),
       pending: () => questions,
-      answer(id: string, answers: readonly Answer[] | null) {
+      answer(id: string, answers: readonly Answer[] | null, contexts: readonly UserMessage[] = []) {
         if (answers?.length === 0) return { ok: false, problem: 'Answer each question.' } as const
-        calls.push(['question', id, answers])
+        calls.push(['question', id, answers, ...(contexts.length === 0 ? [] : [contexts])])
         questions = questions.filter((set) => set.id !== id)
         for (const listener of signals.questions) listener()
         return { ok: true } as const
       },
+      touch: (id: string) => void calls.push(['touch', id]),
       attach: () => () => {},
       onDidChange: listenTo(signals.questions),
     },
     sessions: {
       create: () => Promise.reject(new Error('not here')),
       open: async (id: string) => ({ ...live(id, stored.get(id)).session, access: 'read-only' as const }),
+      valueOf: async (id: string) => ({ descriptor: descriptorOf(id), isPromoted: promoted.has(id), lastEnd: null, seedLength: 0 }),
+      readTail: async (id: string) => ({ header: { version: 0, id, createdAt: 0, ...(startedBy(id) !== undefined && { origin: 'subagent', parentSession: startedBy(id) }) }, events: (stored.get(id) ?? []).map((draft, seq) => ({ ...draft, seq, time: 0 })) }),
       live: (id: string) => agents.get(id)?.session,
       list: async (): Promise<readonly SessionSummary[]> =>
-        [...stored.keys()].map((id) => ({ id, title: titles.get(id) ?? id, createdAt: 0, updatedAt: 0, isLive: agents.has(id), isNamed: false, isArchived: archived.has(id), ...(forks.has(id) && { forkedFrom: forks.get(id)! }) })),
+        [...stored.keys()].map((id) => ({ id, title: titles.get(id) ?? id, cwd: '/project', createdAt: 0, updatedAt: 0, isLive: agents.has(id), isNamed: options.children?.[id]?.isNamed ?? false, isArchived: archived.has(id), ...(startedBy(id) !== undefined && { startedBy: startedBy(id)! }), ...(forks.has(id) && { forkedFrom: forks.get(id)! }), ...options.summaries?.[id] })),
       async fork(id: string, { boundary }: { readonly boundary: number }) {
         calls.push(['fork', id, boundary])
         const child = `${id}-fork`
@@ -284,6 +406,7 @@ export async function chatRig(options: RigOptions = {}) {
         forks.set(child, id)
         return { id: child }
       },
+      keptValueOf: async (id: string, key: string) => options.kept?.[`${id} ${key}`],
       archive: async (id: string, isArchived: boolean) => void (isArchived ? archived.add(id) : archived.delete(id)),
       rename: async (id: string, title: string) => void titles.set(id, title),
       async remove(id: string) {
@@ -295,7 +418,7 @@ export async function chatRig(options: RigOptions = {}) {
       goOn: (session: { readonly id: string }) => void calls.push(['go-on', session.id]),
       uses: () => [],
     },
-    costs: { treeCost: async () => noCost, knownTreeCost: () => noCost, ownCost: () => undefined },
+    costs: { treeCost: async () => noCost, knownTreeCost: () => noCost, ownCost: () => undefined, onDidChange: () => () => undefined },
     references: {
       candidates: async () => [],
       selection: async () => ({
@@ -320,6 +443,7 @@ export async function chatRig(options: RigOptions = {}) {
       },
     },
     jobs,
+    mcp: { wake: () => undefined, report: () => ({ isRead: false, servers: [], skipped: [] }), log: () => [], onLog: () => () => undefined, onDidChange: () => () => undefined, attachChat: () => () => undefined, ...options.mcp },
     reviews: {
       of: () => ({ files: [], turns: [] }),
       file: async () => null,
@@ -328,12 +452,14 @@ export async function chatRig(options: RigOptions = {}) {
       ...options.reviews,
     },
     settings,
-    get: () => ({ takeBack: async () => options.lentTerminals ?? 0 }),
+    schedules: options.schedules ?? { state: () => null, look: () => undefined, onDidChange: () => () => {}, onDidDeliver: () => () => {} },
+    get: (name: string) => (name === 'terminals' ? { takeBack: async () => options.lentTerminals ?? 0 } : name === 'worktrees' ? options.worktrees : undefined),
     tools: { get: () => (options.presentCall ?? options.presentResult) && { ...(options.presentCall && { presentCall: options.presentCall }), ...(options.presentResult && { presentResult: options.presentResult }) } },
     web: { keys: () => [{ name: 'exa', title: 'Exa', keyName: 'EXA_API_KEY' }] },
   } as unknown as ChatServices
 
   const surface = createFakeReviewSurface()
+  const planSurface = createFakePlanSurface()
   const controller = new ChatController({
     services,
     capabilities: {
@@ -341,7 +467,11 @@ export async function chatRig(options: RigOptions = {}) {
       blobs,
       clock,
       editor,
+      pages: { open: (key: unknown) => void calls.push(['page', key]) },
+      agentTree,
       jobTree,
+      mcpTree,
+      logViews,
       l10n: { t: fillIn },
       languageServers: {
         list: () => options.languageServers ?? [],
@@ -351,7 +481,9 @@ export async function chatRig(options: RigOptions = {}) {
       logger,
       machine: createFakeMachine(),
       memento,
-      problemMarks,
+      planSurface,
+      fileMarks: { set: (marks: readonly FileMark[]) => void calls.push(['marks', marks]) },
+    problemMarks,
       reviewSurface: surface,
       secrets,
       settings: source,
@@ -399,10 +531,15 @@ export async function chatRig(options: RigOptions = {}) {
   return {
     controller,
     surface,
+    planSurface,
+    tasks,
     editor,
     attention,
     jobs,
+    agentTree,
     jobTree,
+    mcpTree,
+    logViews,
     problemMarks,
     terminalViews,
     clock,
@@ -417,12 +554,22 @@ export async function chatRig(options: RigOptions = {}) {
     titles,
     /** The session waits for a retry from now on. */
     wait: (id: string) => void (waits = id),
+    governor,
+    /** What the process knows of agents from now on. */
+    async agentsAre(next: readonly ChildFacts[]) {
+      children = next
+      for (const listener of signals.agents) listener()
+      clock.advance(200)
+      await settle()
+    },
     elsewhere,
     attached: () => attached,
     modeOf: (id: string) => modes.get(id),
     optionsOf: (id: string) => optionsOf.get(id),
     presetOf: (id: string) => presetOf.get(id),
     agent: (id: string) => agents.get(id)!,
+    /** As whoever makes a session live, not the chat. */
+    wake: (id: string) => live(id, stored.get(id)),
     state: () => state!,
     /** Say something as the page and wait until it is worked off. */
     async say(message: ViewMessage) {
@@ -458,6 +605,8 @@ export async function chatRig(options: RigOptions = {}) {
       for (const listener of signals.questions) listener()
       await settle()
     },
+    /** The person answers elsewhere. */
+    answerQuestion: (id: string, answers: readonly Answer[] | null) => void services.questions.answer(id, answers),
     async trust(next: boolean) {
       isTrusted = next
       for (const listener of signals.trust) listener()

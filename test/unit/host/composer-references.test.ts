@@ -24,6 +24,7 @@ describe('a message that refers to something', () => {
   it('shows its words alone while it waits', () => {
     const content = [{ type: 'text' as const, text: 'explain' }, { type: 'image' as const, attachment: { attachmentId: 'sha256:1', mediaType: 'image/png', bytes: 1 } }, { type: 'text' as const, text: 'the diff', source: { kind: 'plugin' as const, plugin: 'references' } }]
     expect(queueView({ nextTurn: [{ id: 'm', role: 'user', content, source: { kind: 'user' } }], nextStep: [] })).toMatchObject([{ text: 'explain', images: 1 }])
+    expect(queueView({ nextTurn: [{ id: 'm', role: 'user', content, source: { kind: 'coordinator', form: 'relay', senderSessionId: 's' } }], nextStep: [] })).toMatchObject([{ text: 'explain', target: 'next-turn' }])
   })
 })
 

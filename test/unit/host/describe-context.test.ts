@@ -16,6 +16,9 @@ it.each<[string, readonly ToldFile[], string]>([
 ])('the row of instructions %s', (_name, files, title) => expect(contextTitle({ kind: 'agent-instructions', files }, { t: fillIn })).toBe(title))
 
 it.each<[string, UserSource, string]>([
+  ['a task of the agent above', { kind: 'coordinator', form: 'relay', senderSessionId: 's' }, 'Task from the agent that started this one'],
+  ['a report', { kind: 'subagent-report', form: 'relay', senderSessionId: 's' }, 'Report of an agent'],
+  ['an agent at rest', { kind: 'subagent-settled', form: 'notice', summary: '“mend the tests” has finished', senderSessionId: 's' }, '“mend the tests” has finished'],
   ['a skill that was called', { kind: 'skill-invocation', name: 'review', provider: 'user' }, 'Skill review'],
   ['a list of one skill', { kind: 'skill-catalog', digest: 'd', count: 1, omittedCount: 0 }, 'Told the model about 1 skill'],
   ['the list of skills', { kind: 'skill-catalog', digest: 'd', count: 3, omittedCount: 0 }, 'Told the model about 3 skills'],

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { fillIn } from '../../../extension/base/fill-in.ts'
 import { createHookReview, hookDocument } from '../../../extension/host/hook-review.ts'
 import type { HookReport, Hooks } from '../../../extension/features/hooks/service.ts'
 import { createFakeEditor } from '../../support/fake-editor.ts'
 
-const l10n = { t: (text: string, values: Readonly<Record<string, unknown>> = {}) => text.replace(/\{(\w+)\}/g, (_all, name: string) => String(values[name])) }
+const l10n = { t: fillIn }
 const workspace = { folders: () => [{ name: 'w', path: '/w' }] }
 const world = { l10n, workspace }
 const file = (state: 'runs' | 'waits', command = 'npm run lint') =>

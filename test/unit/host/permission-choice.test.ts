@@ -17,8 +17,9 @@ function setUp({ picks = null, isSure = true }: { readonly picks?: string | null
     plan: {
       isActive: () => state.isPlanning,
       pending: () => null,
-      enter: () => noted('enter', !state.isPlanning),
-      leave: () => noted('leave', state.isPlanning),
+      isHeld: () => state.isPlanning,
+      allowOnce: () => false,
+      set: (_agent, target) => noted(target ? 'plan' : 'off', 'committed' as const),
       onDidChange: () => () => undefined,
     },
     editor: { pick: async () => picks, confirm: async () => noted('confirm', isSure) },
@@ -51,13 +52,13 @@ describe('what Bosun may do is chosen from one list', () => {
     const { choice, calls } = setUp()
     choice.apply(createFakeAgent(), { mode: 'workspace-write', isPlanning: true })
     choice.apply(createFakeAgent(), { mode: 'read-only', isPlanning: false })
-    expect(calls).toEqual(['enter', ['select', 'read-only'], 'leave'])
+    expect(calls).toEqual(['plan', ['select', 'read-only'], 'off'])
   })
   it('the plan is toggled', () => {
     const { choice, calls, state } = setUp()
     choice.togglePlan(createFakeAgent())
     state.isPlanning = true
     choice.togglePlan(createFakeAgent())
-    expect(calls).toEqual(['enter', 'enter', 'leave'])
+    expect(calls).toEqual(['plan', 'off'])
   })
 })

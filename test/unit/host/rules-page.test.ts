@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { fillIn } from '../../../extension/base/fill-in.ts'
 import type { ListedRule, Permissions } from '../../../extension/core/policy/permissions.ts'
 import { ruleKey } from '../../../extension/core/policy/session-permissions.ts'
 import type { PermissionRuleSetting } from '../../../extension/core/settings/specs.ts'
 import { createRulesPage } from '../../../extension/host/rules-page.ts'
 
-const l10n = { t: (text: string, values: Readonly<Record<string, string>> = {}) => text.replace(/\{(\w+)\}/g, (_whole, name: string) => values[name] ?? '') }
+const l10n = { t: fillIn }
 const listed = (rule: PermissionRuleSetting, scope: ListedRule['scope'] = 'always', isFromWorkspace = false): ListedRule => ({ text: '', scope, isFromWorkspace, rule })
 
 function pageOf(rules: readonly ListedRule[], uses: ReadonlyMap<string, number> = new Map()) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Localization } from '../../../extension/capabilities/localization.ts'
+import { fillIn } from '../../../extension/base/fill-in.ts'
 import { statusOf, type StatusFacts } from '../../../extension/host/status.ts'
 
-const l10n: Localization = { t: (text, values = {}) => text.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name])) }
+const l10n = { t: fillIn }
 
 const facts: StatusFacts = { state: 'idle', waiting: 0, running: 0, jobs: 0, model: 'sonnet', isScripted: false, contextShare: 0.341, details: ['$0.12 so far'], title: 'Tides' }
 

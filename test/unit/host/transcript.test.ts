@@ -23,6 +23,7 @@ const tools: Record<string, ReturnType<FindPresenters>> = {
             ],
           },
   },
+  draft: { presentResult: () => ({ card: 'diff', diffs: [{ path: 'host.js', oldText: null, newText: 'return' }], isDraft: true }) },
   broken: {
     presentCall: () => {
       throw new Error('no card today')
@@ -87,6 +88,21 @@ describe('a conversation as rows', () => {
         end,
       ],
     ))
+
+  it('shows a round of a goal as a line of its own with its number, and says why the goal ended it', () => {
+    const goal = { id: 'goal-1', revision: 1, objective: 'o', phase: 'active', maxGoalRounds: 9 } as const
+    const blockedReason = { code: 'token-limit', message: 'The budget is used up.' }
+    const changed = { kind: 'goal/change', version: 1, createdAt: 1, updatedAt: 1 } as const
+    return check(
+      [
+        { type: 'goal/change', data: { ...changed, operation: 'create', goal, roundsStarted: 0 } },
+        turnStart(1), stepStart(1, 1), said('<goal_round>', { kind: 'goal', goalId: 'goal-1', revision: 1, round: 2 }), stepEnd(1, 1),
+        { type: 'goal/change', data: { ...changed, operation: 'block', goal: { ...goal, revision: 2, phase: 'blocked', blockedReason }, roundsStarted: 2 } },
+        { type: 'turn/end', data: { turn: 1, reason: { kind: 'blocked' } } },
+      ],
+      [{ kind: 'round', turn: 1, round: 2, maxRounds: 9, text: '<goal_round>' }, { kind: 'turn-end', outcome: 'blocked', message: 'The budget is used up.' }],
+    )
+  })
 
   it('streams text into one row and settles it with the answer', () =>
     check(
@@ -247,7 +263,11 @@ describe('tool rows', () => {
   it.each([
     ['DENIED', 'denied'],
     ['WORKSPACE_UNTRUSTED', 'denied'],
+    ['KEEP_PLANNING', 'denied'],
+    ['REVIEW_DISMISSED', 'cancelled'],
+    ['REVIEW_WITHDRAWN', 'cancelled'],
     ['ABORTED', 'cancelled'],
+    ['SEARCH_ABORTED', 'cancelled'],
     ['ABORTED_BEFORE_DISPATCH', 'cancelled'],
     ['TOOL_NOT_STARTED', 'cancelled'],
     ['TOOL_OUTCOME_UNKNOWN', 'failed'],
@@ -262,6 +282,11 @@ describe('tool rows', () => {
     check([...drafts, draft('approval/decided', { id: 'q', outcome: 'allowed-once' })], [{ state: 'running', startedAt: 5_000 }])
   })
 
+  it('say whose tool it was, as the log does, whatever is there now', () =>
+    check(
+      inStep(call('c', 'acme_tide', '{}'), draft('tool/call', { turn: 1, step: 1, callId: 'c', name: 'acme_tide', arguments: '{}', from: 'acme.sample' }), resulted('c', 'Error: no', { error: { name: 'ToolError', code: 'DENIED' }, meta: { extension: 'other.one' } })),
+      [{ tool: 'acme_tide', state: 'denied', from: 'acme.sample' }, end],
+    ))
   it.each([
     [undefined, null],
     ['Not on Mondays.', 'Not on Mondays.'],
@@ -373,6 +398,11 @@ describe('turn ends', () => {
     expect(transcript.usage).toEqual({ inputTokens: 30, outputTokens: 3, cacheRead: 0, reasoning: 0, steps: 2, turns: 1 })
   })
 
+  it('count no draft among the files changed', () => {
+    const rows = fold(recorded([turnStart(1), stepStart(1, 1), answered([{ type: 'tool-call', id: 'a', name: 'draft', arguments: '{}' }]), called('a', 'draft', '{}'), resulted('a', 'ok'), stepEnd(1, 1), turnEnd(1)])).rows()
+    expect(rows.at(-1)).toMatchObject({ kind: 'turn-end', changedFiles: [] })
+  })
+
   it('draw nothing for a turn in which nothing happened', () => check([turnStart(1), turnEnd(1)], []))
 
   it('count what was put into a cache as read anew', () =>
@@ -394,6 +424,12 @@ describe('turn ends', () => {
     expect(rows.at(-1)).toMatchObject({ kind: 'turn-end', changedFiles: [{ path: 'a.ts' }, { path: 'b.ts' }, { path: '/project/x.ts', added: 2, removed: 1 }] })
   })
 
+  it('count what is told late for the turn that it belongs to, also when the next one has begun', () => {
+    const found = (callId: string, path: string) => draft('fs/after-image', { callId, path, before: 'd', after: 'e', lines: { added: 2, removed: 1 } })
+    const one = (turn: number, id: string) => [turnStart(turn), stepStart(turn, 1), answered([{ type: 'tool-call', id, name: 'bash', arguments: '{}' }]), called(id, 'bash', '{}'), resulted(id, 'ok'), stepEnd(turn, 1)]
+    const rows = fold(recorded([...one(1, 'c'), turnEnd(1), found('c', '/p/late.txt'), ...one(2, 'd'), found('c', '/p/later.txt'), found('d', '/p/own.txt'), turnEnd(2)])).rows()
+    expect(rows.flatMap((row) => (row.kind === 'turn-end' ? [row.changedFiles.map(({ path }) => path)] : []))).toEqual([['/p/late.txt', '/p/later.txt'], ['/p/own.txt']])
+  })
   it('say which limit paused it, and what was warned of and raised', () => {
     const rows = (...drafts: readonly EventDraft[]) => fold(recorded([turnStart(1), ...drafts])).rows()
     const use = { cap: 'cost', per: 'session', limit: 1, used: 0.85 } as const
@@ -494,4 +530,25 @@ describe('replay', () => {
     expect(touched(199_900)).toEqual(early)
     expect(transcript.total).toBe(2000 * 3)
   })
+})
+
+describe('the calls of a program', () => {
+  const place = { rootCallId: 'c1', parentCallId: 'c1', subCallId: 'c1:code:1', name: 'edit', arguments: { file_path: 'a.ts' } }
+  const begun = draft('tool/code-dispatch-start', place)
+  const ended = (more: object) => draft('tool/code-dispatch', { ...place, isError: false, content: [], ...more })
+  const program = [turnStart(1), stepStart(1, 1), answered([{ type: 'tool-call', id: 'c1', name: 'run_code', arguments: '{}' }]), called('c1', 'run_code', '{}')]
+  const shown = (...drafts: readonly EventDraft[]) => {
+    const rows = fold(recorded([...program, ...drafts])).rows().filter((row) => row.kind === 'tool')
+    return rows.map(({ id, parent, tool, state, result, error }) => [parent === rows[0]?.id ? 'inside' : id === rows[0]?.id ? 'program' : 'elsewhere', tool, state, result?.card ?? null, error])
+  }
+
+  it('are rows that say whose they are, from when they begin', () =>
+    expect(shown(begun)).toEqual([['program', 'run_code', 'running', null, null], ['inside', 'edit', 'running', null, null]]))
+  it('have the card of their tool, and count for the turn', () => {
+    expect(shown(begun, ended({ meta: {} }))[1]).toEqual(['inside', 'edit', 'ok', 'diff', null])
+    const rows = fold(recorded([...program, begun, ended({}), resulted('c1', 'done'), stepEnd(1, 1), turnEnd(1)])).rows()
+    expect(rows.find((row) => row.kind === 'turn-end')?.changedFiles.map(({ path }) => path)).toEqual(['a.ts', 'b.ts'])
+  })
+  it('say that they were denied, and why', () =>
+    expect(shown(begun, ended({ isError: true, content: [{ type: 'text', text: 'Error: not here' }], error: { name: 'ToolError', code: 'DENIED' } }))[1]).toEqual(['inside', 'edit', 'denied', null, 'not here']))
 })

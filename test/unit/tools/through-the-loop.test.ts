@@ -9,7 +9,7 @@ import type { Context, Kernel } from '../../../extension/core/kernel/plugin.ts'
 import type { Agent } from '../../../extension/core/session/agent.ts'
 import { jobsPlugin } from '../../../extension/features/jobs/plugin.ts'
 import { observationPlugin } from '../../../extension/features/observation/plugin.ts'
-import { todoPlugin } from '../../../extension/features/todo/projection.ts'
+import { todoPlugin } from '../../../extension/features/todo/plugin.ts'
 import { createDirectRunner, type DirectRunner } from '../../../extension/platform/node/direct-runner.ts'
 import { NodeFileSystem } from '../../../extension/platform/node/file-system.ts'
 import { fileTools } from '../../../extension/tools/files/plugin.ts'
@@ -44,7 +44,7 @@ const start = (answers: readonly ScriptedAnswer[], store?: MemoryEventStore): Lo
   const prepare = (ctx: Context, { dispatch }: Kernel) => {
     for (const plugin of [
       observationPlugin({ files, dispatch, logger }),
-      todoPlugin,
+      todoPlugin({ logger, machine }),
       jobsPlugin({ clock: realClock, logger, machine, processes: runner }),
       fileTools({ ...noEditor, files, blobs }),
       shellTools({ processes: runner, files, blobs, clock: realClock, machine, shellPath: () => null, timeoutMs: () => 10_000, offered: () => 'auto', environment: plainEnvironment }),
@@ -96,7 +96,7 @@ it('a turn reads, edits and runs; the log holds results and card facts but no va
   expect(results.every((data) => !('value' in data))).toBe(true)
   expect(JSON.stringify(results[1])).not.toContain('"before":"one')
   expect(events.flatMap(({ type }) => (/^(fs|todo)\//.test(type) ? [type] : []))).toEqual(['fs/observed', 'fs/before-image', 'fs/observed', 'todo/write'])
-  expect(agent.session.projections().values['todos']).toEqual([{ content: 'done', status: 'completed' }])
+  expect(agent.session.projections().values['todos']).toMatchObject([{ content: 'done', status: 'completed' }])
   const cards = cardsOf(rig, agent)
   expect(cards.map((view) => view?.card)).toEqual(['read', 'diff', 'terminal', 'generic'])
   await rig.kernel.dispose()

@@ -28,7 +28,9 @@ async function show(row: ToolRow) {
   const ui = createUiState({ getState: () => undefined, setState() {} }, (work) => work())
   ui.setOpen(row.id, true)
   // The other parts of the page are not drawn here.
-  const app = { store, ui, actions: createChatActions(() => undefined), width: signal(600), now: signal(0) } as unknown as App
+  const posted: unknown[] = []
+  const highlighter = { known: () => undefined, highlight: () => Promise.resolve(null) }
+  const app = { store, ui, highlighter, actions: createChatActions((message) => posted.push(message)), width: signal(600), now: signal(0) } as unknown as App
   await act(() =>
     render(
       <AppContext.Provider value={app}>
@@ -38,7 +40,7 @@ async function show(row: ToolRow) {
     ),
   )
   const all = (selector: string) => [...place.querySelectorAll(selector)].map(({ textContent }) => textContent)
-  return { titles: all('.body-title'), texts: all('.body-text'), locations: all('.locations button, .locations a'), pictures: place.querySelectorAll('.image-card').length, text: place.textContent }
+  return { titles: all('.body-title'), texts: all('.body-text'), locations: all('.locations button, .locations a'), pictures: place.querySelectorAll('.image-card').length, posted, more: place.querySelectorAll<HTMLButtonElement>('.body-more'), text: place.textContent }
 }
 
 const text = (words: string) => [{ type: 'text', text: words }] as const
@@ -59,6 +61,22 @@ describe('an open call without a card of its own', () => {
     const shown = await show(toolRow('a', load, { card: 'generic', content: text('Error: There is none.') }, { state: 'failed', error: 'There is none.', rawArguments: { name: 'review' } }))
     expect([shown.titles, shown.texts]).toEqual([['Arguments'], ['{\n  "name": "review"\n}']])
     expect(shown.text?.split('There is none.').length).toBe(2)
+  })
+
+  it('that is a program is shown as one; all of it is opened by itself, not what came of it', async () => {
+    const rawInput = Array.from({ length: 10 }, (_, index) => `line(${index})`).join('\n')
+    const shown = await show(toolRow('a', { card: 'generic', title: 'Count', kind: 'execute', rawInput }, null, { state: 'ok', endedAt: 0, output: 'done' }))
+    expect([shown.titles, shown.texts[0]?.split('\n').length, shown.more[0]?.textContent]).toEqual([['Program', 'Result'], 8, '2 more lines, show all in editor'])
+    shown.more[0]?.click()
+    expect(shown.posted).toEqual([{ type: 'open-input', callId: 'call-a' }])
+  })
+
+  it('that failed with many lines shows the first of its reason, and the way to the rest', async () => {
+    const error = Array.from({ length: 400 }, (_, index) => `printed ${index}`).join('\n')
+    const shown = await show(toolRow('a', load, { card: 'generic', content: text(`Error: ${error}`) }, { state: 'failed', error, rawArguments: {} }))
+    expect([shown.text?.includes('printed 7'), shown.text?.includes('printed 8'), shown.more[0]?.textContent]).toEqual([true, false, '392 more lines, show all in editor'])
+    shown.more[0]?.click()
+    expect(shown.posted).toEqual([{ type: 'open-output', callId: 'call-a' }])
   })
 
   it('shows a picture once, and no second link to the file of its line', async () => {

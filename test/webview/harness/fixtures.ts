@@ -1,6 +1,7 @@
 import type { ToolCallView, ToolResultView } from '../../../extension/protocol/cards.ts'
 import type { CompletionItem } from '../../../extension/protocol/messages.ts'
-import type { CommandView, ComposerView, PromptRow, ReasoningRow, Row, RuleView, SessionView, TextRow, ToolRow, TurnEndRow, UsageView, ViewState } from '../../../extension/protocol/view-state.ts'
+import type { PluginFrameView } from '../../../extension/protocol/plugin-frame.ts'
+import type { AgentView, CommandView, ComposerView, PromptRow, ReasoningRow, Row, RuleView, SessionView, TextRow, ToolRow, TurnEndRow, UsageView, ViewState, GoalView, RoundRow } from '../../../extension/protocol/view-state.ts'
 
 /** A moment that all fixtures agree on. */
 export const now = Date.UTC(2026, 2, 29, 10, 0, 0)
@@ -56,10 +57,17 @@ export const baseState: ViewState = {
   questions: [],
   queue: [],
   tasks: null,
+  reminders: { items: [], problem: null },
+  droppedTasks: [],
+  planReview: null,
+  goal: null,
   sessions: [],
   notices: [],
   rules: null,
   commands: [],
+  workflows: [],
+  agents: [],
+  plugins: [],
   review: null,
   isTrusted: true,
 }
@@ -211,6 +219,8 @@ export interface Fixture {
   /** Typed into the box, and what the menu then offers. */
   readonly typed?: string
   readonly completions?: readonly CompletionItem[]
+  /** What the plugins draw, by the ids of their frames. */
+  readonly pluginCode?: Readonly<Record<string, string>>
 }
 
 const file = (path: string, icon = 'file'): CompletionItem => ({ kind: 'file', label: path.slice(path.lastIndexOf('/') + 1), detail: path.slice(0, Math.max(0, path.lastIndexOf('/'))), icon, insert: `@${path} ` })
@@ -309,7 +319,78 @@ const commandRows = () => {
 }
 
 /** Every state of the chat that is designed for. */
+const planText = '# Run the date tests in UTC\n\nThe tests pass here and fail on CI, since they read the local zone.\n\n## Steps\n\n1. Build the expectation with `Date.UTC` in src/date.test.ts.\n2. Set `TZ=UTC` in the script `test`.\n3. Run the whole suite in two zones.\n\n## Assumptions\n\n- No other test depends on the zone.\n'
+const aGoal: GoalView = {
+  id: 'goal-1',
+  revision: 4,
+  objective: 'All date tests pass on CI, in every time zone, and no test reads the clock of the machine',
+  phase: 'active',
+  isArmed: true,
+  heldBy: null,
+  round: 7,
+  maxRounds: 256,
+  blocked: null,
+  used: { tokens: 412_000, amount: 1.84, isWhole: true, minutes: 21, countsSince: now - 90_000 },
+  maxTokens: 500_000,
+  maxCost: 5,
+  maxMinutes: null,
+  checks: ['npm test -- date', 'npm run check', 'no-new-errors'],
+  canCheckErrors: true,
+  results: [
+    { check: 'npm test -- date', isOk: true, outcome: 'exit code 0', output: '', durationMs: 3_200 },
+    { check: 'npm run check', isOk: false, outcome: 'exit code 1', output: 'src/date.ts(12,5): error TS2322', durationMs: 8_100 },
+  ],
+}
+const round = (number: number): RoundRow => ({ kind: 'round', id: nextId(), turn: 1, round: number, maxRounds: 256, text: '<goal_round>' })
+
+const agentCall = (label: string, more: Partial<ToolRow> = {}) => tool('subagent', { card: 'generic', title: `Agent: ${label}`, kind: 'other', face: 'agent', rawInput: `${label}. Answer in one line.` }, null, more)
+const agentOf = (row: ToolRow, more: Partial<AgentView> = {}): AgentView => ({
+  id: `a-${row.id}`, callId: row.callId, label: 'Agent', state: 'running', isAsking: false, lastLine: null, cost: null, startedAt: now - 42_000, endedAt: null, canOpen: true, canInterrupt: true, children: [], ...more,
+})
+const agents = (): ViewState => {
+  const rows = [agentCall('Read the docs of every package'), agentCall('Fix the date test'), agentCall('Write the notes'), agentCall('Count the files', { state: 'ok', result: { card: 'generic', title: 'Started agent: Count the files', agentId: 'x' }, endedAt: now - 9_900 })]
+  const below = { callId: null, canInterrupt: false } as const
+  return withRows([prompt('Ship it'), ...rows], running({
+    agents: [
+      agentOf(rows[0]!, { cost: '$0.04', lastLine: 'Reading packages/calendar/docs/time-zones-and-their-history.md' }),
+      agentOf(rows[1]!, {
+        state: 'waiting',
+        cost: '$0.12',
+        lastLine: 'Waiting for two agents',
+        children: [agentOf(rows[1]!, { ...below, id: 'b1', label: 'Find the cause', state: 'completed', endedAt: now - 20_000, cost: '$0.02', lastLine: 'It is the time zone.' }), agentOf(rows[1]!, { ...below, id: 'b2', label: 'Run the suite on three systems', canInterrupt: true, lastLine: 'npm test' })],
+      }),
+      agentOf(rows[2]!, { isAsking: true, lastLine: 'echo shipped > notes.txt' }),
+      agentOf(rows[3]!, { state: 'idle', cost: '5.8k tk', canInterrupt: false }),
+    ],
+  }))
+}
+
+/** What a model may write. */
+const wordCounter = `
+let text = '', words = 12
+styles('.count { font-weight: 600; color: var(--vscode-textLink-foreground) }')
+slot('panel', () => [
+  ui.h('p', null, 'Words in this talk: ', ui.h('span', { class: 'count' }, words)),
+  ui.h('input', { 'aria-label': 'Text to count', placeholder: 'Text to count', value: text, oninput: (event) => { text = event.target.value } }), ' ',
+  ui.h('button', { onclick: async () => { words += (await host.call('count', { text })).words } }, 'Count'),
+])
+slot('header', () => ui.h('span', null, words, ' words so far'))
+slot('composer', () => null)
+slot('row', () => ui.h('em', null, 'Counted up to here.'))
+host.on('counted', (payload) => { words = payload.words })`
+const aPlugin: PluginFrameView = { id: 's1/run-1', pluginId: 'count-1', name: 'Word counter', slots: ['panel', 'header', 'composer', 'row'], problem: null }
+
 export const fixtures: Readonly<Record<string, Fixture>> = {
+  plugin: { state: { ...withRows([prompt('Write a plugin that counts words.'), text('It counts now.')]), plugins: [aPlugin] }, pluginCode: { [aPlugin.id]: wordCounter } },
+  'plugin-failed': { state: { ...withRows([prompt('Write a plugin that counts words.')]), plugins: [{ ...aPlugin, problem: 'words is not defined' }, { ...aPlugin, id: 's1/run-2', pluginId: 'head-2', name: 'Headline', slots: ['header'], problem: 'It was stopped: it sent more than 1000 messages within a second.' }] } },
+  goal: { state: { ...withRows([...turn(), round(7), text('Looking at the rest of the suite.')]), goal: aGoal } },
+  'goal-open': { state: { ...withRows([...turn(), round(7)]), goal: aGoal }, press: ['/^active/'] },
+  'goal-disarmed': { state: { ...withRows([...turn(), round(7)]), goal: { ...aGoal, isArmed: false, used: { ...aGoal.used, countsSince: null } } } },
+  'goal-blocked': {
+    state: { ...withRows([...turn(), round(7)]), goal: { ...aGoal, phase: 'blocked', isArmed: false, blocked: { message: 'The goal has used 500,312 of its 500,000 tokens.', isLimit: true }, used: { ...aGoal.used, tokens: 500_312, countsSince: null } } },
+    press: ['/^blocked/'],
+  },
+
   'menu-references': { state: withRows(turn()), typed: 'The test fails on CI only, see @dat', completions: someReferences },
   attachments: {
     state: {
@@ -349,10 +430,10 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
       running({
         queue: [{ id: 'q1', text: 'then update the changelog', target: 'next-turn' }],
         tasks: [
-          { content: 'Find the cause', status: 'completed' },
-          { content: 'Fix the test', status: 'completed' },
-          { content: 'Run the whole suite', status: 'in_progress' },
-          { content: 'Update the changelog', status: 'pending' },
+          { id: 't2', content: 'Find the cause', status: 'completed' },
+          { id: 't3', content: 'Fix the test', status: 'completed', changes: { files: 2, turn: 1 } },
+          { id: 't4', content: 'Run the whole suite', status: 'in_progress' },
+          { id: 't5', content: 'Update the changelog', status: 'pending' },
         ],
       }),
     ),
@@ -375,16 +456,64 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
     ]),
     open: ['usage:1'],
   },
+  'plan-review': {
+    state: withRows(
+      [
+        ...turn(),
+        prompt('Make the date tests independent of the time zone. Plan it first.', { turn: 2 }),
+        tool('exit_plan_mode', { card: 'generic', title: 'Run the date tests in UTC', kind: 'other', face: 'plan', content: [{ type: 'text', text: planText }] }, null, { turn: 2, state: 'waiting' }),
+      ],
+      running({
+        session: { ...session, status: 'waiting' },
+        composer: { ...composer, isPlanning: true },
+        planReview: { id: 'k1', callId: 'c1', title: 'Run the date tests in UTC', text: planText, isEdited: true, comments: 2, who: null },
+      }),
+    ),
+  },
+  'plan-refused': {
+    state: withRows(
+      [
+        ...turn(),
+        tool('exit_plan_mode', { card: 'generic', title: 'Run the date tests in UTC', kind: 'other', face: 'plan', content: [{ type: 'text', text: planText }] }, { card: 'generic', title: 'Plan review', face: 'plan', content: [{ type: 'text', text: 'The person approved the plan. Plan mode ends with the next step; begin the work there.' }] }, { turn: 1 }),
+        tool('write', { card: 'generic', title: 'Write src/date.ts', kind: 'edit', subject: 'src/date.ts' }, null, { turn: 1, state: 'denied', error: 'The session is in plan mode, so nothing may be changed yet: read, search and write the plan.', isHeldByPlan: true }),
+      ],
+      { composer: { ...composer, isPlanning: true } },
+    ),
+  },
   'tasks-open': {
     state: withRows(turn(), {
       tasks: [
-        { content: 'Find the cause', status: 'completed' },
-        { content: 'Fix the test', status: 'completed' },
-        { content: 'Run the whole suite, on both of the machines that have failed', status: 'in_progress' },
-        { content: 'Update the changelog', status: 'pending' },
+        { id: 't6', content: 'Find the cause', status: 'completed' },
+        { id: 't7', content: 'Fix the test', status: 'completed', changes: { files: 2, turn: 1 } },
+        { id: 't8', content: 'Run the whole suite, on both of the machines that have failed', status: 'in_progress', note: 'See https://ci.example/412 first' },
+        { id: 't9', content: 'Update the changelog', status: 'pending' },
+        { id: 't10', content: 'Mend src/date.test.ts:12 and `web/format.ts`', status: 'pending' },
       ],
+      droppedTasks: [{ id: 'x', content: 'Write a test for the leap day' }],
     }),
     open: ['tasks'],
+  },
+  'reminders-open': {
+    state: withRows(turn(), {
+      reminders: {
+        problem: null,
+        items: [
+          { id: 'schedule-3', text: 'Look whether the nightly build is green, and say which test failed if it is not', at: now - 60_000, recurrence: null, isTask: false, isPaused: false, isSnoozed: false, skipsMissed: false },
+          { id: 'schedule-1', text: 'Stand-up in ten minutes', at: now + 5 * 60_000, recurrence: 'on weekdays at 09:50', isTask: false, isPaused: false, isSnoozed: true, skipsMissed: true },
+          { id: 'schedule-2', text: 'Update the dependencies and run the whole suite', at: now + 3 * 86_400_000, recurrence: 'on Mondays at 07:00', isTask: true, isPaused: false, isSnoozed: false, skipsMissed: false },
+          { id: 'schedule-4', text: 'Drink water', at: null, recurrence: 'every 2 hours', isTask: false, isPaused: true, isSnoozed: false, skipsMissed: false },
+        ],
+      },
+    }),
+    open: ['reminders'],
+  },
+  reminders: {
+    state: withRows(turn(), {
+      reminders: {
+        problem: 'This folder is not trusted, so no reminder is delivered.',
+        items: [{ id: 'schedule-1', text: 'Stand-up in ten minutes', at: now + 5 * 60_000, recurrence: null, isTask: false, isPaused: false, isSnoozed: false, skipsMissed: false }],
+      },
+    }),
   },
   'cards-open': (() => {
     const rows = cards()
@@ -464,6 +593,38 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
       ],
     }),
   },
+  'waiting-mixed': {
+    state: withRows(turn(), {
+      session: { ...session, status: 'waiting' },
+      planReview: { id: 'qs3', callId: 'c8', title: 'Update the changelog', text: '# Update the changelog', isEdited: false, comments: 0, who: 'Update the changelog', sessionId: 's3' },
+      approvals: [{ ...approval, id: 'a7', who: 'Move the fixtures to UTC', sessionId: 's2' }],
+      questions: [
+        { id: 'qs2', callId: 'c9', questions: [{ id: 'zone', header: 'Time zone', question: 'Which zone should the tests assume?', isMultiSelect: false, options: [{ label: 'UTC (Recommended)', description: 'The same everywhere' }, { label: 'The machine’s own', description: 'As it was before' }] }] },
+      ],
+    }),
+  },
+  'question-begun': {
+    state: withRows(turn(), {
+      session: { ...session, status: 'waiting' },
+      questions: [
+        {
+          id: 'qs4',
+          callId: 'c9',
+          draft: { current: 1, filled: [{ selected: ['UTC (Recommended)'], custom: '', isSkipped: false }, { selected: ['Week numbers'], custom: 'and @src/date.test.ts', isSkipped: false }] },
+          questions: [
+            { id: 'zone', header: 'Time zone', question: 'Which zone should the tests assume?', isMultiSelect: false, options: [{ label: 'UTC (Recommended)', description: 'The same everywhere' }, { label: 'The machine’s own', description: 'As it was before' }] },
+            { id: 'also', header: null, question: 'What else should be checked?', isMultiSelect: true, options: [{ label: 'Leap seconds', description: null }, { label: 'Week numbers', description: null }] },
+          ],
+        },
+      ],
+    }),
+  },
+  'question-countdown': {
+    state: withRows(turn(), {
+      session: { ...session, status: 'waiting' },
+      questions: [{ id: 'qs5', callId: 'c9', answersAt: now + 42_000, questions: [{ id: 'zone', header: 'Time zone', question: 'Which zone should the tests assume?', isMultiSelect: false, options: [{ label: 'UTC (Recommended)', description: 'The same everywhere' }, { label: 'The machine’s own', description: 'As it was before' }] }] }],
+    }),
+  },
   failures: {
     state: withRows([
       prompt('Try things that fail'),
@@ -527,6 +688,14 @@ export const fixtures: Readonly<Record<string, Fixture>> = {
   },
   interrupted: { state: withRows([...turn().slice(0, -2), text('Fixed: the expectation is', { isInterrupted: true }), turnEnd({ outcome: 'interrupted', message: 'The window closed in the middle of this turn.', next: 'continue' })]) },
   'right-to-left': { state: withRows([prompt('אנא תקן את הבדיקה date.test.ts'), text('הבדיקה תוקנה. הקובץ `src/date.ts` השתנה.\n\n- פריט ראשון\n- פריט שני'), turnEnd()]) },
+  agents: { state: agents() },
+  'agent-transcript': {
+    state: withRows(turn(), {
+      session: { ...session, title: 'Fix the date test', access: 'read-only', status: 'running', child: { parentId: 's0', parentTitle: 'Ship it', canWrite: true, blockedBy: null, canTakeOver: true } },
+      queue: [{ id: 'q1', text: 'Then look at the docs too', target: 'next-turn' }],
+    }),
+  },
+  'agent-once': { state: withRows(turn(), { session: { ...session, title: 'Count the files', access: 'read-only', status: 'running', child: { parentId: 's0', parentTitle: 'Ship the calendar with all of its packages', canWrite: false, blockedBy: 'This agent gives one answer and takes no messages.', canTakeOver: false } } }) },
   menu: { state: withRows(turn()), press: ['More'] },
   usage: { state: withRows(turn()), press: ['/^Context/'] },
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
+import type { PageHostMessage, PageKey } from '../../../extension/protocol/editor-page.ts'
 import { chatPage } from '../../../extension/protocol/page.ts'
 import { PROTOCOL_VERSION, type HostMessage, type ViewMessage } from '../../../extension/protocol/messages.ts'
 import type { ViewState } from '../../../extension/protocol/view-state.ts'
@@ -18,6 +19,8 @@ export interface HarnessOptions {
   readonly height: number
   /** Saved UI intent, as the editor would give it back. */
   readonly savedState?: unknown
+  /** A page of the editor area in the place of the chat. */
+  readonly pageKey?: PageKey
   /** A fixed time for the page, epoch milliseconds; the real one when absent. */
   readonly time?: number
 }
@@ -25,7 +28,7 @@ export interface HarnessOptions {
 /** The chat's own bundle in a page, with a host that the test plays. */
 export interface HarnessPage {
   readonly page: Page
-  readonly post: (...messages: readonly HostMessage[]) => Promise<void>
+  readonly post: (...messages: readonly (HostMessage | PageHostMessage)[]) => Promise<void>
   readonly snapshot: (state: ViewState) => Promise<void>
   readonly posted: () => Promise<readonly ViewMessage[]>
   /** Load the page anew with another saved state, as the editor would give it back. */
@@ -60,6 +63,7 @@ export async function openHarness(browser: Browser, options: HarnessOptions): Pr
     styleUri: `${origin}/webview.css`,
     iconStyleUri: `${origin}/codicon.css`,
     language: 'en',
+    ...(options.pageKey && { page: options.pageKey }),
   })
   await page.route(`${origin}/**`, async (route) => {
     const path = new URL(route.request().url()).pathname
@@ -68,6 +72,8 @@ export async function openHarness(browser: Browser, options: HarnessOptions): Pr
   })
   await page.addInitScript(
     ({ theme, savedState }) => {
+      // Not in the frames of plugins.
+      if (window !== window.top) return
       const stored = sessionStorage.getItem('saved-state')
       window.harness = { posted: [], state: stored === null ? savedState : (JSON.parse(stored) as unknown) }
       Object.assign(window, {
@@ -98,7 +104,7 @@ export async function openHarness(browser: Browser, options: HarnessOptions): Pr
   )
   await page.goto(`${origin}/`)
   let frame = 0
-  const post = (...messages: readonly HostMessage[]) => page.evaluate((all: readonly unknown[]) => all.forEach((message) => window.postMessage(message, '*')), messages as readonly unknown[])
+  const post = (...messages: readonly (HostMessage | PageHostMessage)[]) => page.evaluate((all: readonly unknown[]) => all.forEach((message) => window.postMessage(message, '*')), messages as readonly unknown[])
   return {
     page,
     post,
@@ -121,7 +127,13 @@ export async function showFixture(harness: HarnessPage, fixture: Fixture): Promi
   await harness.reload({ open: (fixture.open ?? []).map((id) => [id, true]) })
   await harness.snapshot(fixture.state)
   await harness.post({ type: 'image', attachmentId: 'img1', uri: picture, byteLength: 2_310 })
-  await harness.page.locator('.composer').waitFor()
+  // An agent with one answer has no composer.
+  await harness.page.locator('.bottom').waitFor({ state: 'attached' })
+  for (const [frameId, code] of Object.entries(fixture.pluginCode ?? {})) {
+    await harness.page.waitForFunction(() => window.harness.posted.some((message) => (message as ViewMessage).type === 'plugin-code'))
+    await harness.post({ type: 'plugin', frameId, part: { kind: 'code', code } })
+    await harness.page.waitForFunction(() => window.harness.posted.some((message) => (message as ViewMessage).type === 'plugin-frame'))
+  }
   for (const name of fixture.press ?? []) {
     const pattern = /^\/(.*)\/$/.exec(name)?.[1]
     await harness.page.getByRole('button', { name: pattern === undefined ? name : new RegExp(pattern), exact: true }).first().click()

@@ -34,7 +34,7 @@ async function longTalk() {
     (message: unknown) =>
       new Promise<number>((resolve) => {
         const start = performance.now()
-        window.dispatchEvent(new MessageEvent('message', { data: message }))
+        window.dispatchEvent(new MessageEvent('message', { data: message, origin: window.origin }))
         const look = () => (document.querySelector('.log-row') === null ? requestAnimationFrame(look) : requestAnimationFrame(() => resolve(performance.now() - start)))
         requestAnimationFrame(look)
       }),
@@ -109,7 +109,7 @@ async function stream() {
     requestAnimationFrame(tick)
     const start = performance.now()
     for (let index = 0; index < 312; index += 1) {
-      window.dispatchEvent(new MessageEvent('message', { data: { type: 'patch', frame: 2 + index, changes: [{ change: 'append', rowId, field: 'text', text: chunk(index) }] } }))
+      window.dispatchEvent(new MessageEvent('message', { origin: window.origin, data: { type: 'patch', frame: 2 + index, changes: [{ change: 'append', rowId, field: 'text', text: chunk(index) }] } }))
       const wait = start + (index + 1) * 16 - performance.now()
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
     }

@@ -1,7 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { root } from '../../../scripts/root.ts'
+import { PROTOCOL_VERSION } from '../../../extension/protocol/messages.ts'
 import { fixtures, now } from './fixtures.ts'
+import { runFixtures } from './run-fixtures.ts'
 import { openHarness, showFixture, startBrowser, themes } from './harness-page.ts'
 
 /*
@@ -22,6 +24,16 @@ for (const theme of themes.filter((name) => (option('theme') ?? name) === name))
       await harness.page.screenshot({ path: join(folder, `${name}-${theme}-${width}.png`) })
     }
     await harness.close()
+    const paged = await openHarness(browser, { theme, width, height: 760, time: now, pageKey: { kind: 'workflow', sessionId: 's', id: 'r' } })
+    for (const [name, run] of Object.entries(runFixtures).filter(([name]) => wanted.length === 0 || wanted.includes(name))) {
+      await paged.reload({})
+      // It listens once it is drawn.
+      await paged.page.locator('.loading').waitFor()
+      await paged.post({ type: 'page', version: PROTOCOL_VERSION, view: { kind: 'workflow', run } })
+      await paged.page.locator('main').waitFor()
+      await paged.page.screenshot({ path: join(folder, `${name}-${theme}-${width}.png`) })
+    }
+    await paged.close()
   }
 }
 await browser.close()

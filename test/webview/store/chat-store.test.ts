@@ -16,8 +16,8 @@ const row = (id: string) => store.entry(id)?.row.value
 describe('snapshots', () => {
   it('make the view ready and fill every part', () => {
     expect(store.phase.value).toBe('loading')
-    store.apply([snapshot(7, viewState([promptRow('a')], { tasks: [{ content: 'x', status: 'pending' }] }))])
-    expect([store.phase.value, ids(), store.total.value, store.state.tasks.value]).toEqual(['ready', ['a'], 1, [{ content: 'x', status: 'pending' }]])
+    store.apply([snapshot(7, viewState([promptRow('a')], { tasks: [{ id: 't1', content: 'x', status: 'pending' }] }))])
+    expect([store.phase.value, ids(), store.total.value, store.state.tasks.value]).toEqual(['ready', ['a'], 1, [{ id: 't1', content: 'x', status: 'pending' }]])
   })
 
   it('of another protocol are not drawn', () => {

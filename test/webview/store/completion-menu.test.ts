@@ -27,6 +27,16 @@ describe('asking', () => {
     ])
   })
 
+  it('asks for what an answer names too, and for no command there', () => {
+    menu.look('/', 1, 'answer')
+    menu.look('as in @d', 8, 'answer')
+    expect([asked.map(({ kind, query }) => kind + query), menu.box.value]).toEqual([['@d'], 'answer'])
+    answer('date.ts')
+    expect(labels()).toEqual(['date.ts'])
+    menu.look('', 0)
+    expect([labels(), menu.box.value]).toEqual([[], 'composer'])
+  })
+
   it('shows nothing before the host has answered, so that Enter sends', () => {
     type('@a')
     expect([labels(), menu.accept()]).toEqual([[], null])

@@ -11,6 +11,7 @@ let ui: UiState
 let composer: ComposerModel
 let posted: ViewMessage[]
 let pause: () => void
+let patience: () => void
 let isAttaching: boolean
 let movedOn: number
 let frame: number
@@ -21,6 +22,7 @@ beforeEach(() => {
   movedOn = 0
   frame = 1
   pause = () => undefined
+  patience = () => undefined
   store = createChatStore({ needSnapshot: () => undefined })
   ui = createUiState({ getState: () => undefined, setState: () => undefined }, (work) => work())
   composer = newComposer()
@@ -28,7 +30,7 @@ beforeEach(() => {
 
 function newComposer(): ComposerModel {
   let counter = 0
-  return createComposerModel({ store, ui, actions: createChatActions((message) => posted.push(message)), newId: () => `m${(counter += 1)}`, isAttaching: () => isAttaching, onMoveOn: () => void (movedOn += 1), afterPause: (work) => (pause = work) })
+  return createComposerModel({ store, ui, actions: createChatActions((message) => posted.push(message)), newId: () => `m${(counter += 1)}`, isAttaching: () => isAttaching, onMoveOn: () => void (movedOn += 1), afterPause: (work) => (pause = work), afterPatience: (work) => (patience = work) })
 }
 
 const show = (state = viewState([promptRow('a', 'the first words')])) => store.apply([snapshot(frame, state)])
@@ -149,6 +151,55 @@ describe('drafts', () => {
     composer.type('abc')
     store.apply([patch((frame += 1), { change: 'state', key: 'composer', value: { ...viewState([]).composer, draft: 'a' } })])
     expect(composer.text.value).toBe('abc')
+  })
+})
+
+describe('words typed after another session was asked for', () => {
+  const other = viewState([], { session: { ...viewState([]).session!, id: 'other' }, composer: { ...viewState([]).composer, draft: 'waits there' } })
+  const blank = viewState([], { session: null })
+  beforeEach(() => show())
+
+  it.each([
+    ['go to a new one', { id: '', next: blank, before: '', after: 'a thought', shown: 'a thought' }],
+    ['leave what stood in the box', { id: '', next: blank, before: 'half a thought', after: 'half a thought and more', shown: 'and more' }],
+    ['go whole where they took its place', { id: '', next: blank, before: 'half a thought', after: 'quite another', shown: 'quite another' }],
+    ['are none where nothing was typed', { id: '', next: blank, before: 'half a thought', after: 'half a thought', shown: '' }],
+    ['are set behind what waited there', { id: 'other', next: other, before: '', after: 'and this', shown: 'waits there\n\nand this' }],
+  ])('%s', (_, { id, next, before, after, shown }) => {
+    composer.type(before)
+    composer.goTo(id)
+    composer.type(after)
+    show(next)
+    expect(composer.text.value).toBe(shown)
+    show(viewState([], { composer: { ...viewState([]).composer, draft: before } }))
+    expect(composer.text.value).toBe(before)
+  })
+
+  it('stay where the session that was asked for is the one on screen', () => {
+    composer.goTo(viewState([]).session!.id)
+    composer.type('stays')
+    pause()
+    show(blank)
+    expect([posted, composer.text.value]).toEqual([[{ type: 'draft', text: 'stays' }], ''])
+  })
+
+  it('are told to the host as the draft of the session they are for', () => {
+    composer.goTo('')
+    composer.type('for the new one')
+    pause()
+    expect(posted).toEqual([])
+    show(blank)
+    pause()
+    expect(posted).toEqual([{ type: 'draft', text: 'for the new one' }])
+  })
+
+  it('stay here when no other comes', () => {
+    composer.goTo('')
+    composer.type('nothing came')
+    patience()
+    expect(posted).toEqual([{ type: 'draft', text: 'nothing came' }])
+    show(blank)
+    expect(composer.text.value).toBe('')
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { answersOf, emptyAnswer, isSettled, nextOpen, recommendation, withChoice, withWords, type Question } from '../../../webview/store/question-form.ts'
+import { recommendation } from '../../../extension/base/recommendation.ts'
+import { answersOf, emptyAnswer, isSettled, nextOpen, withChoice, withWords, type Question } from '../../../webview/store/question-form.ts'
 
 const single: Question = { id: 'a', header: null, question: '?', isMultiSelect: false, options: [{ label: 'X', description: null }, { label: 'Y', description: null }] }
 const several: Question = { ...single, id: 'b', isMultiSelect: true }

@@ -68,3 +68,13 @@ describe('the fold class', () => {
   it('of text', () => check(textRow('a'), 'step'))
   it('of a prompt, an end and a command', () => [promptRow('a'), turnEndRow('b'), commandRow('c')].forEach((row) => check(row, 'keep')))
 })
+
+describe('calls of a program', () => {
+  const row = (id: string, foldClass: FoldableRow['foldClass'], parent?: string): FoldableRow => ({ id, turn: 1, kind: 'tool', foldClass, ...(parent !== undefined && { parent }) })
+  const rows = [row('p', 'step'), row('q', 'step'), row('a', 'explore', 'p'), row('b', 'explore', 'p'), row('c', 'keep', 'p'), row('d', 'keep', 'q')]
+  const listed = (open: readonly string[]) => transcriptItems(rows, (id) => (open.includes(id) ? true : undefined)).map((item) => `${'isInside' in item && item.isInside ? '> ' : ''}${item.id}`)
+
+  it('stand under it, changes and the like also while it is folded', () => expect(listed([])).toEqual(['p', '> c', 'q', '> d']))
+  it('all stand under one that is open, with what it looked at as one line', () => expect(listed(['p'])).toEqual(['p', '> group:a', '> c', 'q', '> d']))
+  it('stand for themselves where the program is not held', () => expect(transcriptItems(rows.slice(2, 5), () => undefined).map(({ id }) => id)).toEqual(['group:a', 'c']))
+})

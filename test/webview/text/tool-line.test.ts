@@ -53,6 +53,11 @@ describe('an edit', () => {
   it('of one file', () => check(null, { card: 'diff', diffs: [diff('a/b.ts', 'a', 3), diff('a/b.ts', 'c', 9)] }, 'Edited b.ts'))
   it('of several, by what it was for', () => check(null, { card: 'diff', title: 'Renamed a to b in 2 files', diffs: [diff('a.ts', 'a'), diff('b.ts', 'a')] }, 'Renamed a to b in 2 files'))
   it('of several', () => check(null, { card: 'diff', diffs: [diff('a.ts', 'a'), diff('b.ts', 'a')] }, 'Edited 2 files'))
+  it('of what is no file yet, by its title', () => {
+    const define = { card: 'diff', title: 'Define Hello', diffs: [diff('hello/host.js', null)], isDraft: true } as const
+    check(define, null, 'Define Hello')
+    check(define, { ...define, title: 'Defined Hello (hello-1 pkg-1)' }, 'Defined Hello (hello-1 pkg-1)')
+  })
   it('that makes a file', () => check(null, { card: 'diff', diffs: [diff('a.ts', null)] }, 'Created a.ts'))
   it('that only inserts makes none', () => check(null, { card: 'diff', diffs: [diff('a.ts', null, 4)] }, 'Edited a.ts'))
   it('that failed keeps its file', () => check({ card: 'diff', title: 'Edit a/b.ts', diffs: [diff('a/b.ts', 'a')] }, { card: 'generic', title: 'Edit a/b.ts' }, 'Editing b.ts, failed', { state: 'failed', endedAt: 0 }))

@@ -1,9 +1,9 @@
-import { useComputed, useSignal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { assertNever } from '../../../extension/base/assert-never.ts'
-import { markedCode, withoutMarks } from '../../../extension/base/marked-code.ts'
+import { markedCode } from '../../../extension/base/marked-code.ts'
 import type { FileDiff, ToolCallView } from '../../../extension/protocol/cards.ts'
-import type { ApprovalView } from '../../../extension/protocol/view-state.ts'
+import type { ApprovalView, WaitingDraft } from '../../../extension/protocol/view-state.ts'
 import { DiffCard, diffCounts } from '../../cards/diff-card.tsx'
 import { CardContents } from '../../cards/generic-card.tsx'
 import { BodyText } from '../../cards/body-text.tsx'
@@ -11,55 +11,39 @@ import { plural, t } from '../../l10n.ts'
 import { changedPaths } from '../../text/tool-line.ts'
 import { useApp } from '../app-context.ts'
 import { CodeText } from '../code-text.tsx'
+import { escapeTo, formKeys } from '../form-keys.ts'
 import { Icon } from '../icon.tsx'
 import { Menu, MenuAnchor } from '../menu.tsx'
 import { OutcomeText } from '../sentence.tsx'
+import { ForSession } from './for-session.tsx'
 
-/** Everything that waits for a yes or no. One is open; the others are a line each, with a key. */
-export function ApprovalsDock() {
-  const { store, actions } = useApp()
-  const chosenId = useSignal<string | null>(null)
-  const approvals = store.state.approvals.value
-  const open = approvals.find(({ id }) => id === chosenId.value) ?? approvals[0]
-  const equals = useComputed(() => (open === undefined ? [] : store.state.approvals.value.filter((other) => isSame(other, open)))).value
-  if (open === undefined) return null
-  const choose = (event: KeyboardEvent) => {
-    if (event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement || event.ctrlKey || event.metaKey || event.altKey) return
-    const next = approvals[Number(event.key) - 1]
-    if (next !== undefined) chosenId.value = next.id
-  }
-  return (
-    <section class="dock approvals" role="region" aria-label={t('Approvals')} tabIndex={-1} onKeyDown={choose}>
-      {approvals.length > 1 && (
-        <ol class="approval-list">
-          {approvals.map((approval, index) => (
-            <li key={approval.id}>
-              <button type="button" class="approval-tab" aria-current={approval === open ? 'true' : undefined} onClick={() => (chosenId.value = approval.id)}>
-                <kbd>{index + 1}</kbd>
-                <span class="approval-tab-text" dir="auto">
-                  {withoutMarks(approval.effect)}
-                </span>
-              </button>
-            </li>
-          ))}
-        </ol>
-      )}
-      <Approval key={open.id} approval={open} />
-      {equals.length > 1 && (
-        <button type="button" class="link approve-equal" onClick={() => equals.forEach(({ id }) => actions.allowOnce(id))}>
-          {t('Allow all {0} of these', equals.length)}
-        </button>
-      )}
-    </section>
-  )
+interface ApprovalFormProps {
+  readonly approval: ApprovalView
+  /** All that wait, for those that are equal to this one. */
+  readonly all: readonly ApprovalView[]
+  readonly draft: WaitingDraft | undefined
+  readonly onDraft: (draft: WaitingDraft) => void
 }
 
-function Approval({ approval }: { readonly approval: ApprovalView }) {
+/** One call that waits for a yes or no. */
+export function ApprovalForm({ approval, all, draft, onDraft }: ApprovalFormProps) {
   const { actions } = useApp()
-  const isDenying = useSignal(false)
+  const isDenying = useSignal(draft?.note !== undefined)
   const isChoosing = useSignal(false)
-  const isEditing = useSignal(false)
-  const { id, effect, why, who, card, always, editable, canPreview = false } = approval
+  const isEditing = useSignal(draft?.edited !== undefined)
+  const equals = all.filter((other) => isSame(other, approval))
+  /** What comes back after a reload takes no focus. */
+  const isByHand = useRef(false)
+  const open = (form: { value: boolean }) => {
+    isByHand.current = true
+    form.value = true
+  }
+  const back = () => {
+    isDenying.value = false
+    isEditing.value = false
+    onDraft({})
+  }
+  const { id, effect, why, covers, who, sessionId, card, always, editable, canPreview = false } = approval
   return (
     <div class="approval" data-card={card?.card ?? 'generic'} data-tool={approval.tool}>
       <div class="approval-head">
@@ -69,17 +53,26 @@ function Approval({ approval }: { readonly approval: ApprovalView }) {
         </span>
       </div>
       {canPreview && card?.card === 'diff' && <ChangesLine diffs={card.diffs} onReview={() => actions.previewApproval(id)} />}
+      {canPreview && card?.card === 'generic' && !isEditing.value && (
+        <div class="approval-changes">
+          <button type="button" class="link" onClick={() => actions.previewApproval(id)}>
+            <Icon name="go-to-file" />
+            {t('Open script in the editor')}
+          </button>
+        </div>
+      )}
       {card !== null && !isEditing.value && <Means card={card} {...(canPreview && { onOpenFile: (path: string) => actions.previewApproval(id, path) })} />}
-      {(why !== '' || who !== null) && (
+      <ForSession who={who} sessionId={sessionId} />
+      {why !== '' && (
         <div class="approval-why" dir="auto">
-          {who !== null && `${t('For {0}.', who)} `}
           <CodeText text={why} />
         </div>
       )}
+      {covers !== undefined && <div class="approval-covers">{covers}</div>}
       {isEditing.value && editable !== undefined ? (
-        <EditForm text={editable} onAllow={(text) => (text === editable ? actions.allowOnce(id) : actions.allowEdited(id, text))} onCancel={() => (isEditing.value = false)} />
+        <EditForm takesFocus={isByHand.current} text={draft?.edited ?? editable} onType={(edited) => onDraft({ edited })} onAllow={(text) => (text === editable ? actions.allowOnce(id) : actions.allowEdited(id, text))} onCancel={back} />
       ) : isDenying.value ? (
-        <DenyForm onDeny={(note) => actions.deny(id, note)} onCancel={() => (isDenying.value = false)} />
+        <DenyForm takesFocus={isByHand.current} note={draft?.note ?? ''} onType={(note) => onDraft({ note })} onDeny={(note) => actions.deny(id, note)} onCancel={back} />
       ) : (
         <div class="buttons">
           <button type="button" class="button-primary" onClick={() => actions.allowOnce(id)}>
@@ -105,14 +98,19 @@ function Approval({ approval }: { readonly approval: ApprovalView }) {
             {t('Deny')}
           </button>
           {editable !== undefined && (
-            <button type="button" class="link" onClick={() => (isEditing.value = true)}>
+            <button type="button" class="link" onClick={() => open(isEditing)}>
               {t('Edit…')}
             </button>
           )}
-          <button type="button" class="link deny-why" onClick={() => (isDenying.value = true)}>
+          <button type="button" class="link deny-why" onClick={() => open(isDenying)}>
             {t('Say why not')}
           </button>
         </div>
+      )}
+      {equals.length > 1 && (
+        <button type="button" class="link approve-equal" onClick={() => equals.forEach((equal) => actions.allowOnce(equal.id))}>
+          {t('Allow all {0} of these', equals.length)}
+        </button>
       )}
     </div>
   )
@@ -168,7 +166,7 @@ function Means({ card, onOpenFile }: { readonly card: ToolCallView; readonly onO
       return card.content === undefined && card.rawInput === undefined ? null : (
         <div class="means">
           {card.content !== undefined && <CardContents content={card.content} />}
-          {card.rawInput !== undefined && card.content === undefined && <BodyText text={JSON.stringify(card.rawInput, null, 2)} label={t('Arguments')} />}
+          {card.rawInput !== undefined && card.content === undefined && <BodyText text={typeof card.rawInput === 'string' ? card.rawInput : JSON.stringify(card.rawInput, null, 2)} label={t('Arguments')} />}
         </div>
       )
     default:
@@ -177,10 +175,12 @@ function Means({ card, onOpenFile }: { readonly card: ToolCallView; readonly onO
 }
 
 /** The command or the new text, to be changed before it is allowed. */
-function EditForm({ text, onAllow, onCancel }: { readonly text: string; readonly onAllow: (text: string) => void; readonly onCancel: () => void }) {
+function EditForm({ takesFocus, text, onType, onAllow, onCancel }: { readonly takesFocus: boolean; readonly text: string; readonly onType: (text: string) => void; readonly onAllow: (text: string) => void; readonly onCancel: () => void }) {
   const box = useRef<HTMLTextAreaElement>(null)
   // Before the next key comes: what is typed right after the click belongs here.
-  useLayoutEffect(() => box.current?.focus(), [])
+  useLayoutEffect(() => {
+    if (takesFocus) box.current?.focus()
+  }, [])
   const allow = () => onAllow(box.current?.value ?? text)
   return (
     <form
@@ -189,16 +189,9 @@ function EditForm({ text, onAllow, onCancel }: { readonly text: string; readonly
         event.preventDefault()
         allow()
       }}
-      onKeyDown={(event) => {
-        const isSubmit = event.key === 'Enter' && (event.ctrlKey || event.metaKey)
-        if (!isSubmit && event.key !== 'Escape') return
-        event.stopPropagation()
-        event.preventDefault()
-        if (isSubmit) allow()
-        else onCancel()
-      }}
+      onKeyDown={formKeys(allow, onCancel)}
     >
-      <textarea class="input edit-text" ref={box} dir="ltr" spellcheck={false} defaultValue={text} rows={Math.min(12, Math.max(2, text.split('\n').length))} aria-label={t('What will be run or written')} />
+      <textarea class="input edit-text" ref={box} dir="ltr" spellcheck={false} defaultValue={text} rows={Math.min(12, Math.max(2, text.split('\n').length))} aria-label={t('What will be run or written')} onInput={({ currentTarget }) => onType(currentTarget.value)} />
       <div class="buttons">
         <button type="submit" class="button-primary">
           {t('Allow this once')}
@@ -211,10 +204,12 @@ function EditForm({ text, onAllow, onCancel }: { readonly text: string; readonly
   )
 }
 
-function DenyForm({ onDeny, onCancel }: { readonly onDeny: (note: string) => void; readonly onCancel: () => void }) {
+function DenyForm({ takesFocus, note, onType, onDeny, onCancel }: { readonly takesFocus: boolean; readonly note: string; readonly onType: (note: string) => void; readonly onDeny: (note: string) => void; readonly onCancel: () => void }) {
   const input = useRef<HTMLInputElement>(null)
   // Before the next key comes: what is typed right after the click belongs here.
-  useLayoutEffect(() => input.current?.focus(), [])
+  useLayoutEffect(() => {
+    if (takesFocus) input.current?.focus()
+  }, [])
   return (
     <form
       class="deny-form"
@@ -222,17 +217,15 @@ function DenyForm({ onDeny, onCancel }: { readonly onDeny: (note: string) => voi
         event.preventDefault()
         onDeny(input.current?.value.trim() ?? '')
       }}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape') return
-        event.stopPropagation()
-        onCancel()
-      }}
+      onKeyDown={escapeTo(onCancel)}
     >
       <input
         class="input"
         ref={input}
         dir="auto"
         maxLength={2_000}
+        defaultValue={note}
+        onInput={({ currentTarget }) => onType(currentTarget.value)}
         aria-label={t('Why not, for the model to read')}
         placeholder={t('Why not? The model reads it')}
       />

@@ -21,7 +21,7 @@ export function Notices() {
           </span>
         </div>
       )}
-      {session?.access === 'read-only' && (
+      {session?.access === 'read-only' && session.child === undefined && (
         <div class="notice level-info">
           <Icon name="lock" />
           <span class="notice-text">

@@ -18,7 +18,9 @@ export function GroupView({ item }: { readonly item: Extract<TranscriptItem, { k
       {/* Folded rows stay in the page: they are articles of the log all the same, and finding in the page can reach them. */}
       <div class="group-rows" hidden={!isOpen}>
         {entries.map((entry) => (
-          <RowView key={entry.id} entry={entry} />
+          <div key={entry.id} class={ui.foundRow.value === entry.id ? 'row-found' : undefined}>
+            <RowView entry={entry} />
+          </div>
         ))}
       </div>
     </div>

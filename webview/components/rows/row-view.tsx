@@ -7,6 +7,7 @@ import { CompactionRowView } from './compaction-row.tsx'
 import { PromptRowView } from './prompt-row.tsx'
 import { ReasoningRowView } from './reasoning-row.tsx'
 import { ContextRowView, NoticeRowView, RetryRowView } from './small-rows.tsx'
+import { RoundRowView } from './round-row.tsx'
 import { TextRowView } from './text-row.tsx'
 import { ToolRowView } from './tool-row.tsx'
 import { TurnEndRowView } from './turn-end-row.tsx'
@@ -25,6 +26,8 @@ function AnyRow({ entry }: { readonly entry: RowEntry }) {
   switch (entry.kind) {
     case 'prompt':
       return <PromptRowView entry={entry} />
+    case 'round':
+      return <RoundRowView entry={entry} />
     case 'text':
       return <TextRowView entry={entry} />
     case 'reasoning':

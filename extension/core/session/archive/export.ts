@@ -14,8 +14,8 @@ export interface ArchiveManifest {
 }
 
 export const MANIFEST_NAME = 'manifest.json'
-export const logNameOf = (sessionId: string): string => `sessions/${sessionId}/events.jsonl`
-export const attachmentNameOf = (sessionId: string, attachmentId: string): string => `sessions/${sessionId}/attachments/${attachmentId.replace(/^sha256:/, '')}`
+const logNameOf = (sessionId: string): string => `sessions/${sessionId}/events.jsonl`
+const attachmentNameOf = (sessionId: string, attachmentId: string): string => `sessions/${sessionId}/attachments/${attachmentId.replace(/^sha256:/, '')}`
 
 /** Where the files of an archive come from. */
 export interface ExportSource {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { isJsonObject, type Json, type JsonObject } from '../../../base/json.ts'
+import { messageOf } from '../../../base/message-of.ts'
 import { checkSessionId } from '../../../capabilities/event-store.ts'
 import type { SessionHeader } from '../../log/event.ts'
 import { ArchiveError } from './archives.ts'
@@ -88,7 +89,7 @@ function checkId(id: string): void {
   try {
     checkSessionId(id)
   } catch (error) {
-    throw new ArchiveError('HOSTILE', `The archive was refused: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new ArchiveError('HOSTILE', `The archive was refused: ${messageOf(error)}`, { cause: error })
   }
 }
 

@@ -1,4 +1,5 @@
 import { Inflate, Zip, ZipDeflate, ZipPassThrough } from 'fflate'
+import { joinBytes } from '../../../base/join-bytes.ts'
 import { ArchiveError } from './archives.ts'
 
 export interface ZipFile {
@@ -156,7 +157,7 @@ function unpack(bytes: Uint8Array, data: DataView, entry: EntryFacts & { readonl
   }
   if (method === 0) take(packed)
   else inflate(packed, take, shown)
-  const unpacked = joined(pieces, size)
+  const unpacked = joinBytes(pieces)
   if (crc32(unpacked) !== checksum) throw damaged(`${shown} does not match its checksum`)
   return unpacked
 }
@@ -174,16 +175,6 @@ function inflate(packed: Uint8Array, take: (piece: Uint8Array) => void, shown: s
     throw damaged(`${shown} cannot be unpacked`, error)
   }
   if (!isWhole) throw damaged(`${shown} is cut off`)
-}
-
-function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return whole
 }
 
 const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {

@@ -5,7 +5,7 @@ import type { UserMessage } from '../../log/message.ts'
 import { noticeMessage } from '../../log/notice.ts'
 import type {} from '../../loop/points.ts'
 import type { Agent } from '../../session/agent.ts'
-import type { Execution } from '../definition.ts'
+import type { Execution, PostExecuteDecision } from '../definition.ts'
 import type {} from '../service.ts'
 
 export interface RepeatReminderOptions {
@@ -40,14 +40,17 @@ export function repeatReminder({ thresholds = [3, 5, 8], untracked = POLLING_TOO
       ctx.on('agent/inbox/claimed', ({ agent, message }) => {
         if (message.source.kind === 'user') runs.delete(agent)
       })
-      ctx.on('tools/post-execute', async (exec, _result, next) => {
+      ctx.on('tools/post-execute', (exec, _result, next) =>
+        exec.agent === undefined || exec.parent !== undefined || untracked.includes(exec.name) ? next() : counted(exec, exec.agent, next),
+      )
+
+      async function counted(exec: Execution, agent: Agent, next: () => Promise<PostExecuteDecision>): Promise<PostExecuteDecision> {
         const decision = await next()
-        if (exec.agent === undefined || exec.parent !== undefined || untracked.includes(exec.name)) return decision
-        const count = countOf(runs, exec.agent, exec)
+        const count = countOf(runs, agent, exec)
         if (!thresholds.includes(count)) return decision
         const text = count === first ? nudge(exec.name, count) : details(exec, count)
         return { ...decision, additionalContexts: [...(decision.additionalContexts ?? []), reminder(newId(), exec.name, count, text)] }
-      })
+      }
     },
   }
 }

@@ -3,7 +3,8 @@ import type { BlobStore } from '../../../capabilities/blob-store.ts'
 import type { Logger } from '../../../capabilities/logger.ts'
 import type { Plugin } from '../../kernel/plugin.ts'
 import type { ToolContent } from '../../log/message.ts'
-import type { Execution } from '../definition.ts'
+import type { Agent } from '../../session/agent.ts'
+import type { Execution, PostExecuteDecision, ToolResult } from '../definition.ts'
 import type {} from '../service.ts'
 
 export interface SpillGuardOptions {
@@ -33,21 +34,30 @@ export function spillGuard({ blobs, logger, maxInlineBytes }: SpillGuardOptions)
     apply(ctx) {
       ctx.on(
         'tools/post-execute',
-        async (exec, result, next) => {
-          const decision = await next()
-          const cap = maxInlineBytes()
-          if (cap === 0 || decision.kind !== 'accept' || decision.value !== undefined) return decision
-          const text = oversizeText(exec, decision.content ?? result.content, cap)
-          if (text === undefined || exec.agent === undefined) return decision
-          const preview = await spilled(exec, exec.agent.id, text, cap)
-          return preview === undefined ? decision : { ...decision, content: [{ type: 'text', text: preview }] }
-        },
+        (exec, result, next) => (exec.agent === undefined || exec.parent !== undefined || exec.name === UNCAPPED_TOOL ? next() : capped(exec, exec.agent, result, next)),
         { prepend: true },
       )
+      // What the log keeps of the calls of a program, also of those that read.
+      ctx.on('tools/code-dispatch-log', async (news, next) => {
+        const content = await next()
+        const cap = maxInlineBytes()
+        const text = cap === 0 ? undefined : plainText(content, cap)
+        const preview = text === undefined ? undefined : await spilled(news, news.agent.id, text, cap)
+        return preview === undefined ? content : [{ type: 'text', text: preview }]
+      })
     },
   }
 
-  async function spilled(exec: Execution, sessionId: string, text: string, cap: number): Promise<string | undefined> {
+  async function capped(exec: Execution, agent: Agent, result: ToolResult, next: () => Promise<PostExecuteDecision>): Promise<PostExecuteDecision> {
+    const decision = await next()
+    const cap = maxInlineBytes()
+    if (cap === 0 || decision.kind !== 'accept' || decision.value !== undefined) return decision
+    const text = plainText(decision.content ?? result.content, cap)
+    const preview = text === undefined ? undefined : await spilled(exec, agent.id, text, cap)
+    return preview === undefined ? decision : { ...decision, content: [{ type: 'text', text: preview }] }
+  }
+
+  async function spilled(exec: Pick<Execution, 'name'>, sessionId: string, text: string, cap: number): Promise<string | undefined> {
     try {
       const { path } = await blobs.putSpill(sessionId, `${exec.name}-result.txt`, text)
       return previewOf(text, path, cap)
@@ -58,8 +68,8 @@ export function spillGuard({ blobs, logger, maxInlineBytes }: SpillGuardOptions)
   }
 }
 
-function oversizeText(exec: Execution, content: readonly ToolContent[], cap: number): string | undefined {
-  if (exec.parent !== undefined || exec.name === UNCAPPED_TOOL) return undefined
+/** The text of a result that is nothing but text, and more than the cap. */
+function plainText(content: readonly ToolContent[], cap: number): string | undefined {
   const texts: string[] = []
   for (const block of content) {
     if (block.type !== 'text') return undefined

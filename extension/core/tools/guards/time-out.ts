@@ -1,6 +1,6 @@
 import type { Clock } from '../../../capabilities/clock.ts'
 import type { Plugin } from '../../kernel/plugin.ts'
-import { ToolError, type ToolResult } from '../definition.ts'
+import { ToolError, type MutableExecution, type ToolResult } from '../definition.ts'
 import type {} from '../service.ts'
 
 /** The failure of a call that ran longer than its tool allows itself. */
@@ -20,9 +20,12 @@ export function timeOutGuard({ clock }: { readonly clock: Clock }): Plugin {
     name: 'tool-time-out',
     inject: ['tools'],
     apply(ctx) {
-      ctx.on('tools/execute', async (exec, next) => {
+      ctx.on('tools/execute', (exec, next) => {
         const timeoutMs = ctx.tools.get(exec.name, exec.agent?.scope)?.timeoutMs
-        if (timeoutMs === undefined) return next()
+        return timeoutMs === undefined ? next() : timed(exec, timeoutMs, next)
+      })
+
+      async function timed(exec: MutableExecution, timeoutMs: number, next: () => Promise<ToolResult>): Promise<ToolResult> {
         const outer = exec.signal
         const deadline = new AbortController()
         const error = timedOut(exec.name, timeoutMs)
@@ -38,7 +41,7 @@ export function timeOutGuard({ clock }: { readonly clock: Clock }): Plugin {
           stop()
           exec.signal = outer
         }
-      })
+      }
     },
   }
 }

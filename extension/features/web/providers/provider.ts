@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { messageOf } from '../../../base/message-of.ts'
 import { clipped } from '../../../base/text.ts'
 import type { Http } from '../../../capabilities/http.ts'
 import { WebError, webAborted } from '../../../capabilities/web-pages.ts'
@@ -107,7 +108,7 @@ export async function requestJson<T>({ title, setup, path, headers, body, schema
     if (signal.aborted) return webAborted()
     if (error instanceof WebError) return error
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    return new WebError('WEB_PROVIDER_ERROR', `${title} could not be reached: ${withoutKey(cause instanceof Error ? cause.message : String(cause))}. Check the network and bosun.tools.web.providers.`, { cause: error })
+    return new WebError('WEB_PROVIDER_ERROR', `${title} could not be reached: ${withoutKey(messageOf(cause))}. Check the network and bosun.tools.web.providers.`, { cause: error })
   }
 
   function withoutKey(words: string): string {

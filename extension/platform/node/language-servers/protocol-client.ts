@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url'
 import type { ProtocolConnection } from 'vscode-languageserver-protocol/node'
+import { nameOf } from '../../../base/folders.ts'
 import { orAbort } from '../../../base/or-abort.ts'
 import { thrownText } from '../../../base/thrown-text.ts'
 import type { Json } from '../../../base/json.ts'
@@ -63,7 +64,7 @@ export const connectProtocol =
       clientInfo: { name: 'Bosun' },
       rootUri: uri,
       rootPath: folder,
-      workspaceFolders: [{ uri, name: folder.split(/[\\/]/).at(-1) ?? folder }],
+      workspaceFolders: [{ uri, name: nameOf(folder) }],
       capabilities: clientCapabilities,
       ...(initializationOptions !== undefined && { initializationOptions }),
     })

@@ -15,7 +15,7 @@ export const START_TIMEOUT_MS = 60_000
 /** Pauses before a server that ended is started again; after the last one it is given up. */
 export const RESTART_DELAYS_MS: readonly number[] = [1_000, 2_000, 5_000, 15_000]
 /** A server that ran so long begins with the first pause again. */
-export const STABLE_AFTER_MS = 60_000
+const STABLE_AFTER_MS = 60_000
 /** For the farewell of the protocol, before its program is ended. */
 export const STOP_TIMEOUT_MS = 2_000
 /** UTF-16 units of a reason. */
@@ -130,7 +130,7 @@ export class ServerSupervisor<C extends ServerConnection> {
       this.#set('running', null)
     } catch (error) {
       logger.warn('A language server did not start.', { server: name, error: String(error) })
-      if (isHarnessError(error) && error.code === 'SPAWN_FAILED') this.#giveUp(run, `${config.command} could not be started: ${error.message}`)
+      if (isHarnessError(error) && error.code === 'SPAWN_FAILED') this.#giveUp(run, error.message)
       else this.#onEnd(run, `${thrownText(error) ?? 'It failed'}${wordsAfter(this.#streams?.lastWords())}`)
     } finally {
       stopClock()

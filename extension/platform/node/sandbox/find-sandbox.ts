@@ -1,5 +1,6 @@
 import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
+import { messageOf } from '../../../base/message-of.ts'
 import type { ProcessRunner } from '../../../capabilities/process.ts'
 import type { Sandbox, SandboxRunner, SandboxVerdict } from '../../../capabilities/sandbox.ts'
 import { createBubblewrap } from './bubblewrap.ts'
@@ -52,7 +53,7 @@ async function tried(processes: NodeSandboxOptions['processes'], runner: Sandbox
     if (exitCode === 0) return { runner }
     return none(`${runner.name} does not run here (${wasTerminated ? `it took longer than ${FIND_LIMIT_MS} ms` : (output.trim().split('\n')[0] ?? '')}).`)
   } catch (error) {
-    return none(`${runner.name} does not run here (${error instanceof Error ? error.message : String(error)}).`)
+    return none(`${runner.name} does not run here (${messageOf(error)}).`)
   }
 }
 

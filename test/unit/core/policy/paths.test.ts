@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { absolutePath, isWithin, pathMatcher, relativeTo } from '../../../../extension/core/policy/paths.ts'
+import { absolutePath, changingPathMatcher, isWithin, pathMatcher, relativeTo } from '../../../../extension/core/policy/paths.ts'
 import { settings } from '../../../../extension/core/settings/specs.ts'
 
 const unix = { isWindows: false, ignoresCase: false }
@@ -49,6 +49,13 @@ describe('patterns of paths', () => {
   ]
   it.each(rows)('%s', (path, pattern) => expect(match(path)).toBe(pattern))
 
+  it('that change are taken over with the next path', () => {
+    let patterns: readonly string[] = ['**/.env']
+    const changing = changingPathMatcher(() => patterns, unix)
+    const before = [changing('/w/.env'), changing('/w/a.pem')]
+    patterns = ['**/*.pem']
+    expect([...before, changing('/w/.env'), changing('/w/a.pem')]).toEqual(['**/.env', null, null, '**/*.pem'])
+  })
   it('ignore case where the system does', () => expect(pathMatcher(['**/.env'], mac)('/W/.ENV')).toBe('**/.env'))
   it('take back slashes as slashes on Windows', () => expect(pathMatcher(['**/.ssh/**'], windows)('C:\\me\\.ssh\\id')).toBe('**/.ssh/**'))
 

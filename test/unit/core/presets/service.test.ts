@@ -28,6 +28,24 @@ function setUp(toolNames: readonly string[] = [], workspace?: Pick<Workspace, 'i
   return { kernel, root, source, fiber, logger, add, undos, visible, agentOf }
 }
 
+/** A workspace that becomes another one at the word of a test. */
+function fakeWorkspace(first: { readonly isTrusted?: boolean; readonly paths?: readonly string[] }) {
+  let now = { isTrusted: true, paths: [] as readonly string[], ...first }
+  const [trust, folders] = [new Set<() => void>(), new Set<() => void>()]
+  const heard = (listeners: Set<() => void>) => (listener: () => void) => {
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  }
+  return {
+    given: { isTrusted: () => now.isTrusted, folders: () => now.paths.map((path) => ({ name: path, path })), onDidChangeTrust: heard(trust), onDidChangeFolders: heard(folders) },
+    become(next: typeof first) {
+      now = { ...now, ...next }
+      for (const listener of [...(next.isTrusted === undefined ? [] : trust), ...(next.paths === undefined ? [] : folders)]) listener()
+    },
+    listeners: () => trust.size + folders.size,
+  }
+}
+
 describe('the picker', () => {
   it('lists presets in their order, with words, and what is missing for one that cannot work', () => {
     const usual = { description: expect.any(String) as string, root: 'shipped' }
@@ -37,7 +55,7 @@ describe('the picker', () => {
       { id: 'standard', name: 'Standard', ...usual },
       { id: 'code', name: 'Code', ...usual, ...missing('code', 'run_code') },
       { id: 'minimal', name: 'Minimal', ...usual, ...missing('minimal', 'str_replace_editor') },
-      { id: 'creator', name: 'Creator', ...usual, ...missing('creator', 'cordis_run') },
+      { id: 'creator', name: 'Creator', ...usual, problem: 'The preset creator writes plugins, and those are off. Turn on the setting bosun.dynamicPlugins.enabled to use it.' },
       { id: 'team', name: 'Team', ...usual, ...missing('team', 'spawn_teammate') },
       { id: 'ask', name: 'Ask', ...usual },
     ])
@@ -82,24 +100,24 @@ describe('a preset’s layer', () => {
     expect(visible(agent)).toEqual(['read'])
   })
   it('has only tools that change nothing in a folder that is not trusted, until it is', async () => {
-    let isTrusted = false
-    const listeners = new Set<() => void>()
-    const { visible, agentOf, fiber } = setUp(['bash', 'edit', 'grep', 'read', 'todo_write', 'write'], {
-      folders: () => [],
-      onDidChangeFolders: () => () => {},
-      isTrusted: () => isTrusted,
-      onDidChangeTrust: (listener) => {
-        listeners.add(listener)
-        return () => void listeners.delete(listener)
-      },
-    })
+    const workspace = fakeWorkspace({ isTrusted: false })
+    const { visible, agentOf, fiber } = setUp(['bash', 'edit', 'grep', 'read', 'todo_write', 'write'], workspace.given)
     const agent = agentOf('standard')
     expect(visible(agent)).toEqual(['grep', 'read', 'todo_write'])
-    isTrusted = true
-    for (const listener of listeners) listener()
+    workspace.become({ isTrusted: true })
     expect(visible(agent)).toEqual(['bash', 'edit', 'grep', 'read', 'todo_write', 'write'])
     await fiber.dispose()
-    expect(listeners.size).toBe(0)
+    expect(workspace.listeners()).toBe(0)
+  })
+  it('has no tools that run programs where no folder is on the disk, until one is', () => {
+    const workspace = fakeWorkspace({ paths: ['memfs://x/w'] })
+    const { visible, agentOf } = setUp(['bash', 'job_list', 'read', 'terminal_open', 'write'], workspace.given)
+    const agent = agentOf('editor')
+    expect(visible(agent)).toEqual(['read', 'write'])
+    workspace.become({ paths: ['memfs://x/w', '/v'] })
+    expect(visible(agent)).toEqual(['bash', 'job_list', 'read', 'terminal_open', 'write'])
+    workspace.become({ paths: [] })
+    expect(visible(agent)).toEqual(['bash', 'job_list', 'read', 'terminal_open', 'write'])
   })
   it('shows nothing when none of its tools is there', () => {
     const { visible, agentOf, add } = setUp(['write'])
@@ -114,6 +132,25 @@ describe('a preset’s layer', () => {
     expect(visible(agent)).toEqual(['glob', 'read'])
     await source.set('tools.disabled', undefined, 'user')
     expect(visible(agent)).toEqual(['glob', 'grep', 'read'])
+  })
+  it('leaves out what the person switched off in this workspace, at once and until it is switched on again', async () => {
+    const { visible, agentOf, source } = setUp(['mcp__a__one', 'mcp__a__two'], fakeWorkspace({ paths: ['/w', '/v'] }).given)
+    const agent = agentOf('standard')
+    await source.set('mcp.disabledTools', { '/w': ['mcp__a__one'], '/v': ['mcp__a__two'] }, 'user')
+    expect(visible(agent)).toEqual(['mcp__a__two'])
+    await source.set('mcp.disabledTools', {}, 'user')
+    expect(visible(agent)).toEqual(['mcp__a__one', 'mcp__a__two'])
+  })
+  it('shows at no moment more than it may, while tools come and go', () => {
+    const { visible, agentOf, add, root } = setUp(['read', 'write'])
+    const agent = agentOf('ask')
+    const seen = new Set<string>()
+    root.on('tools/change', () => {
+      for (const name of visible(agent)) seen.add(name)
+    })
+    add('grep')()
+    add('bash')()
+    expect([...seen].toSorted()).toEqual(['grep', 'read'])
   })
   it('starts without any tool at all', () => {
     const { visible, agentOf, add } = setUp()
@@ -147,8 +184,8 @@ describe('a preset’s layer', () => {
 
 it('ships the tools the catalogue names', () => {
   const byId = Object.fromEntries(shippedPresets.map(({ id, tools }) => [id, [...tools].sort()]))
-  // One of the two shells is there at a time: 25 tools.
-  expect(byId['standard']).toHaveLength(26)
+  // One of the two shells is there at a time, and coding agents of others only where they are on and found: 25 tools.
+  expect(byId['standard']).toHaveLength(28)
   expect(byId['editor']).toEqual([
     ...(byId['standard'] ?? []), 'lsp', 'web_fetch', 'terminal_list', 'terminal_open', 'terminal_read', 'terminal_send', 'terminal_signal', 'terminal_close',
     'schedule_create', 'schedule_list', 'schedule_delete',

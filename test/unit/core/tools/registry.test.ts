@@ -246,3 +246,37 @@ describe('presenters of defined tools', () => {
     tool.presentCall?.({ path: 1 }), tool.presentCall?.('text'), tool.presentCall?.({ path: 'throw' }), tool.presentResult?.(null, { content: [], isError: true }),
   ]).toEqual([undefined, undefined, undefined, undefined]))
 })
+
+describe('the reserved name', () => {
+  const code = named('run_code')
+  const shown = (scope: Parameters<ReturnType<typeof layered>['tools']['schemas']>[0], { tools }: ReturnType<typeof layered>) => tools.schemas(scope).map(({ name }) => name)
+
+  it('is filled once, by no other name, and given back exactly', () => {
+    const { tools } = layered()
+    expect(() => tools.registerCode(named('a'))).toThrow(expect.objectContaining({ code: 'RESERVED_NAME' }))
+    const undo = tools.registerCode(code)
+    expect(() => tools.registerCode(code)).toThrow(expect.objectContaining({ code: 'DUPLICATE_TOOL' }))
+    undo()
+    const second = tools.registerCode(code)
+    undo()
+    expect(tools.get('run_code', null)).toBe(code)
+    second()
+    expect(tools.get('run_code', null)).toBeUndefined()
+  })
+
+  it('is seen by the presentation of a scope: natively not, as code alone, in both beside the others; a program never finds itself', () => {
+    const layers = layered()
+    const { tools, at, preset, agent } = layers
+    for (const name of ['write', 'read']) tools.register(named(name))
+    tools.registerCode(code)
+    const see = () => [shown(agent, layers), tools.list(agent).map(({ name }) => name), tools.get('run_code', agent) === code, tools.presentation(agent)]
+    expect(see()).toEqual([['read', 'write'], ['read', 'write'], false, 'native'])
+    const undo = at(preset).presentAs('both')
+    expect(see()).toEqual([['read', 'run_code', 'write'], ['read', 'write'], true, 'both'])
+    undo()
+    at(preset).presentAs('code')
+    expect(see()).toEqual([['run_code'], ['read', 'write'], true, 'code'])
+    at(agent).presentAs('native')
+    expect(see()).toEqual([['read', 'write'], ['read', 'write'], false, 'native'])
+  })
+})

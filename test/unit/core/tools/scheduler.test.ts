@@ -57,6 +57,7 @@ function setUp(tools: Record<string, FakeCall>, names: readonly string[], option
         return { ...draft, seq: drafts.length - 1, time: 0 } as never
       },
       tools: {
+        get: () => undefined,
         executionMode: ({ name }) => {
           const mode = tools[name]?.mode ?? 'exclusive'
           return typeof mode === 'function' ? mode() : mode

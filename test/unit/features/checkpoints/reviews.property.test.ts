@@ -43,7 +43,7 @@ function bench() {
     async call(path: string, change: () => void) {
       const callId = `c${++calls}`
       const { digest } = await blobs.putBeforeImage(session.id, files.entries.get(path)?.bytes ?? null)
-      await recorder.around({ session, callId }, async () => {
+      await recorder.around({ session, callId, hasOwnCard: true }, async () => {
         session.append({ type: 'fs/before-image', data: { callId, path, digest }, ignorable: true })
         change()
         return { isError: false, value: null, content: [] }

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import type { Preset } from '../../../../extension/core/presets/preset.ts'
+import { shippedPresets } from '../../../../extension/core/presets/shipped.ts'
 import type { ModelAdapter, ModelInfo } from '../../../../extension/core/model/contract.ts'
 import { sessionCommands } from '../../../../extension/features/commands/plugin.ts'
 import { featureEvents } from '../../../../extension/features/event-types.ts'
-import { createLoopRig } from '../../../support/loop-rig.ts'
+import { createLoopRig, testPreset } from '../../../support/loop-rig.ts'
 import { memorySecrets } from '../../../support/memory-secrets.ts'
 import { createScriptedAdapter } from '../../../support/scripted-adapter.ts'
 
@@ -14,8 +16,8 @@ const adapter: ModelAdapter = {
   resolveModel: async (id) => models.find((model) => model.id === id)!,
 }
 
-async function rig() {
-  const made = createLoopRig({ settings: { 'model.provider': 'harbour', 'model.name': 'deep-pro', 'model.reasoningEffort': 'high' } })
+async function rig(presets?: readonly Preset[]) {
+  const made = createLoopRig({ ...(presets && { presets }), settings: { 'model.provider': 'harbour', 'model.name': 'deep-pro', 'model.reasoningEffort': 'high' } })
   made.ctx.models.register(adapter)
   await made.ctx.plugin(featureEvents).ready
   await made.ctx.plugin(sessionCommands({ secrets: memorySecrets(), clock: made.clock })).ready
@@ -87,6 +89,36 @@ describe('/rename', () => {
   it('refuses a blank name', async () => expect(await (await rig()).run('/rename')).toEqual(['error', 'A title cannot be blank. Type at least one character.']))
 })
 
+describe('/preset', () => {
+  const ask = { ...shippedPresets.find(({ id }) => id === 'ask')!, order: 2 }
+  const broken = { ...ask, id: 'broken', name: 'Broken', needs: ['no_such_tool'], order: 3 }
+  const presets = [{ ...testPreset, name: 'Test', description: 'For tests.' }, ask, broken]
+  it('says which one the session has, and which there are, broken ones with their reason', async () =>
+    expect(await (await rig(presets)).run('/preset')).toEqual([
+      'success',
+      `Test is the preset of this session.\nThere are:\n${testPreset.id} (Test) · For tests.\nask · ${ask.description}\nbroken · cannot be used: The preset broken needs no_such_tool, which this build does not have.`,
+    ]))
+  it.each(['ask', 'ASK', 'Ask'])('chooses %s while nothing has been said', async (typed) => {
+    const { run, agents, agent } = await rig(presets)
+    expect(await run(`/preset ${typed}`)).toEqual(['success', 'Ask is the preset of this session.'])
+    expect(agents.presetOf(agent.id)).toBe('ask')
+  })
+  it.each([
+    ['no-such', `No preset is called “no-such”. There are: ${testPreset.id}, ask, broken.`],
+    ['broken', 'The preset broken needs no_such_tool, which this build does not have.'],
+  ])('refuses %s, and changes nothing', async (typed, problem) => {
+    const { run, agents, agent } = await rig(presets)
+    expect(await run(`/preset ${typed}`)).toEqual(['error', problem])
+    expect(agents.presetOf(agent.id)).toBe(testPreset.id)
+  })
+  it('says why it is fixed once the talk has begun', async () => {
+    const { run, agent } = await rig(presets)
+    agent.session.append({ type: 'turn/start', data: { turn: 1 } })
+    const lock = 'The preset of a conversation is fixed once it has begun. Start a new one to use another preset.'
+    expect([await run('/preset'), await run('/preset ask')]).toEqual([['success', `Test is the preset of this session.\n${lock}`], ['error', lock]])
+  })
+})
+
 describe('/feedback', () => {
   it('is kept in the log once, and not in the run', async () => {
     const { run, agent } = await rig()
@@ -109,6 +141,7 @@ it('/help lists every command with its hint', async () => {
     expect.stringMatching(/^\/feedback <.*> · /),
     expect.stringMatching(/^\/help · /),
     expect.stringMatching(/^\/model <model \[effort\]> · /),
+    expect.stringMatching(/^\/preset <preset> · /),
     expect.stringMatching(/^\/rename <new title> · /),
     'Begin with // to send a slash to the model.',
   ])

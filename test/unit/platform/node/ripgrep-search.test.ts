@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, open, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -249,6 +249,29 @@ describe('limits', () => {
     await expect(findText({}, { processes: runner, maxRawBytes: 10_000 })).rejects.toMatchObject({ code: 'SEARCH_RAW_OUTPUT_OVERFLOW', message: expect.stringContaining('10000') })
     await until(() => !pids.some(isRunning))
     await expect(findFiles({}, { maxRawBytes: 3 })).rejects.toMatchObject({ code: 'SEARCH_RAW_OUTPUT_OVERFLOW' })
+  })
+  it('a file that grows faster than it is searched is refused as too much, not read for ever', async () => {
+    await put({ a: 'x\n'.repeat(2000) })
+    // Some ten times what ripgrep takes in the same time.
+    const piece = Buffer.from('x\n'.repeat(2000))
+    const grown = await open(join(root, 'a'), 'a')
+    const searched = new AbortController()
+    const grow = async () => {
+      while (!searched.signal.aborted) await grown.write(piece)
+    }
+    const growing = grow()
+    try {
+      await expect(findText({ signal: AbortSignal.timeout(30_000) }, { maxRawBytes: 10_000 })).rejects.toMatchObject({ code: 'SEARCH_RAW_OUTPUT_OVERFLOW' })
+    } finally {
+      searched.abort()
+      await growing
+      await grown.close()
+    }
+  })
+  it('all that may be held is found, be it in one file', async () => {
+    await put({ a: 'x\n'.repeat(2000) })
+    expect((await findText({}, { maxRawBytes: 2000 * 200 + 1000 })).matches).toHaveLength(2000)
+    expect((await findText({ multiline: true }, { maxRawBytes: 2000 * 200 + 1000 })).matches).toHaveLength(2000)
   })
   it('names that do not match do not count', async () => {
     await put(Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`file${index}`, ''])))

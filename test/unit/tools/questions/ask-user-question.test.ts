@@ -2,13 +2,17 @@ import { describe, expect, it } from 'vitest'
 import type { Agents } from '../../../../extension/core/loop/points.ts'
 import { questionsPlugin } from '../../../../extension/features/questions/plugin.ts'
 import { questionTools } from '../../../../extension/tools/questions/plugin.ts'
+import { settingsPlugin } from '../../../../extension/core/settings/service.ts'
+import { createManualClock } from '../../../support/manual-clock.ts'
+import { memorySettings } from '../../../support/memory-settings.ts'
 import { createFakeMachine } from '../../../support/fake-machine.ts'
 import { createToolBench, outcomeOf, textOf } from '../../../support/tool-bench.ts'
 
 const bench = async () => {
   const made = createToolBench()
   made.ctx.provide('agents', { live: () => made.agent } as unknown as Agents)
-  await made.mount(questionsPlugin({ machine: createFakeMachine(), logger: made.logger }))
+  if (made.ctx.get('settings') === undefined) await made.mount(settingsPlugin({ source: memorySettings(), logger: made.logger, dispatch: made.kernel.dispatch }))
+  await made.mount(questionsPlugin({ machine: createFakeMachine(), logger: made.logger, clock: createManualClock() }))
   const fiber = await made.mount(questionTools)
   made.ctx.questions.attach()
   return { ...made, fiber, questions: made.ctx.questions }
@@ -51,6 +55,9 @@ describe('ask_user_question', () => {
   const refused: readonly [string, unknown, string, string][] = [
     ['no list', {}, 'INVALID_ARGS', 'questions'],
     ['an empty list', { questions: [] }, 'EMPTY_QUESTIONS', 'at least one'],
+    ['more questions than can be asked', { questions: Array.from({ length: 51 }, (_, index) => ({ id: String(index), question: 'x' })) }, 'INVALID_ARGS', 'at most 50'],
+    ['more options than can be offered', { questions: [{ id: 'a', question: 'x', options: Array.from({ length: 101 }, (_, index) => ({ label: String(index) })) }] }, 'INVALID_ARGS', 'at most 100'],
+    ['a text that nobody reads', { questions: [{ id: 'a', question: 'x', options: [{ label: 'x'.repeat(10_001) }] }] }, 'INVALID_ARGS', '10001 characters'],
     ['a blank question', { questions: [{ id: 'a', question: ' ' }] }, 'INVALID_ARGS', 'no text'],
     ['two questions with one id', { questions: [{ id: 'a', question: 'x' }, { id: 'a', question: 'y' }] }, 'INVALID_ARGS', 'the id “a”'],
     ['two options with one label', { questions: [{ id: 'a', question: 'x', options: [{ label: 'l' }, { label: 'l' }] }] }, 'INVALID_ARGS', 'same label'],

@@ -108,7 +108,7 @@ describe('a server that the person configured', () => {
 describe('a server that', () => {
   it('cannot be found is given up at once, with the reason', async () => {
     const { ask, state } = start([], { command: 'no-such-language-server', args: [] })
-    await fails(ask(), 'LSP_UNAVAILABLE', /toy does not run: no-such-language-server could not be started.*Bosun: Show Language Servers/s)
+    await fails(ask(), 'LSP_UNAVAILABLE', /toy does not run: The program "no-such-language-server" was not found.*Bosun: Show Language Servers/s)
     expect(state()).toMatchObject([['failed', expect.stringContaining('no-such-language-server')]])
   })
   it('crashes is started again after a pause, and asked the same once more', async () => {

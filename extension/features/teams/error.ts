@@ -1,0 +1,33 @@
+import { HarnessError } from '../../base/harness-error.ts'
+
+export type TeamErrorCode =
+  | 'TEAM_LEAD_REQUIRED'
+  | 'TEAM_NOT_MEMBER'
+  | 'TEAM_INVALID_MEMBER_NAME'
+  | 'TEAM_MEMBER_NAME_TAKEN'
+  | 'TEAM_MEMBER_NOT_FOUND'
+  | 'TEAM_MEMBER_LIMIT'
+  | 'TEAM_INVALID_ARGUMENT'
+  | 'TEAM_INVALID_TARGET'
+  | 'TEAM_INVALID_TIMEOUT'
+  | 'TEAM_INVALID_WRITE_SCOPE'
+  | 'TEAM_PROVISIONING_CONFLICT'
+  | 'TEAM_DISPOSED'
+  | 'TEAM_WAIT_ABORTED'
+  | 'TEAM_SELF_MESSAGE'
+  | 'TEAM_MAILBOX_FULL'
+  | 'TEAM_MESSAGE_TOO_LARGE'
+  | 'TEAM_TASK_NOT_FOUND'
+  | 'TEAM_TASK_STALE_REVISION'
+  | 'TEAM_TASK_DELETED'
+  | 'TEAM_TASK_UNAUTHORIZED'
+  | 'TEAM_TASK_INVALID_TRANSITION'
+  | 'TEAM_TASK_DEPENDENCY_CYCLE'
+  | 'TEAM_TASK_ALREADY_CLAIMED'
+  | 'TEAM_TASK_BLOCKED'
+  | 'TEAM_TASK_HAS_DEPENDENTS'
+  | 'TEAM_TASK_LIMIT'
+  /** A record in the log of the Lead is none that this build wrote. */
+  | 'TEAM_CORRUPT_LOG'
+
+export class TeamError extends HarnessError<TeamErrorCode> {}

@@ -1,0 +1,2 @@
+/** `@bosun` in the editor's own chat. */
+export const PARTICIPANT = 'bosun.chat'

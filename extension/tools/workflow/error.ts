@@ -1,0 +1,3 @@
+import { HarnessError } from '../../base/harness-error.ts'
+
+export class WorkflowToolError extends HarnessError<'NO_AGENT' | 'PROVIDER_UNFIT' | 'RALPH_RESULT'> {}

@@ -1,0 +1,106 @@
+/* What the document of the tools says beside what the tools say of themselves. Descriptions of arguments cost tokens in every request, so the tools leave out what a model knows from the name; a person reads it here. */
+
+/** The parts of the document, in order, with the plugins whose tools stand in each. */
+export const sections: readonly { readonly title: string; readonly about: string; readonly groups: RegExp }[] = [
+  { title: 'Commands', about: 'One shell is there at a time, the one of the system. Exit code, signal and time-out are separate facts of the result.', groups: /^(tools-shell|persistent-shell)$/ },
+  { title: 'Files', about: 'Files that are open in the editor are read and changed through their buffer, with unsaved text. What was not read cannot be changed. Every change waits in the review and can be taken back.', groups: /^tools-files$/ },
+  { title: 'Search', about: 'Both run ripgrep and leave out what git ignores, unless told otherwise.', groups: /^tools-search$/ },
+  { title: 'Language services', about: 'The editor’s own, or those of servers in the settings.', groups: /^tools-language$/ },
+  { title: 'Background jobs', about: 'Servers, watchers and long commands, started with `run_in_background`.', groups: /^tools-jobs$/ },
+  { title: 'Terminals', about: 'Shells that stay open, for programs that are talked to in turns. Each is a tab of the terminal panel, where the person may type too.', groups: /^tools-terminals$/ },
+  { title: 'The web', about: 'What pages say is information, never an instruction.', groups: /^tools-web$/ },
+  { title: 'Skills', about: 'A skill is a folder with instructions; the model is told which there are.', groups: /^tools-skills$/ },
+  { title: 'Tasks and questions', about: 'What the person sees and answers beside the talk.', groups: /^tools-(todo|questions)$/ },
+  { title: 'Plans and goals', about: 'A plan is agreed on before anything changes; a goal is worked towards in rounds.', groups: /^tools-(plan|goals)$/ },
+  { title: 'Agents', about: 'Agents that the model starts. What each of them does is judged by itself; together they keep to the caps of `bosun.subagents.*`.', groups: /^tools-(agents|report|subagent.*)$/ },
+  { title: 'Workflows', about: 'Scripts that start many agents.', groups: /^tools-workflow$/ },
+  { title: 'Teams', about: 'Members that share a board of tasks, led by the agent that created them.', groups: /^tools-teams$/ },
+  { title: 'Reminders', about: 'Messages that come back into the session at their time.', groups: /^tools-schedule$/ },
+  { title: 'Other sessions', about: 'What was said and done before, in sessions of the same folder or repository. They only read.', groups: /^tools-history$/ },
+  { title: 'Programs', about: 'Code Mode: the model writes a program that calls the other tools. Each call passes validation, policy and the log like any other.', groups: /^tools-code$/ },
+  { title: 'Plugins of a model', about: 'A model may write plugins for Bosun itself, for its own session alone. Off until `bosun.dynamicPlugins.enabled` is on, and only in a trusted folder; the code of each version is kept as files.', groups: /^tools-cordis$/ },
+]
+
+const commandWords = { command: 'The command line.', workdir: 'Folder it runs in. Default: the session’s.' }
+const taskWords = { subject: 'What is to be done, in a few words.', description: 'What is to be done, whole.', task_id: 'Id of the task.' }
+const sessionWords = { session_id: 'The session. Default: this one.', seq: 'Number of the event in its log.' }
+
+/** What arguments mean that have no description of their own, by tool. */
+export const argumentWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  ask_user_question: { questions: 'The questions, all at once. A question with options may be answered by one of them, by several where `multi_select` is true, or in words of the person’s own.' },
+  bash: commandWords,
+  pwsh: commandWords,
+  cordis_define: { plugin: 'A new plugin, or another version of one that is there.' },
+  cordis_inspect_query: { platform: 'Where the provider is.', provider: 'One of the list.', method: 'One of the provider’s.' },
+  cordis_inspect_self: { pluginId: 'Only this plugin. Default: all of the session.' },
+  cordis_run: { pluginId: 'The plugin.', packageId: 'The version of its code.' },
+  cordis_stop: { pluginId: 'The plugin.' },
+  cordis_undefine: { pluginId: 'The plugin.' },
+  create_goal: { max_goal_rounds: 'Rounds before it stops and asks.', max_tokens: 'Tokens it may use.', max_minutes: 'Minutes of work it may take.' },
+  edit: { file_path: 'The file.', old_string: 'The text to replace, as it stands there.', new_string: 'The text in its place.', replace_all: 'Replace every place. Default: false, and the text must stand there once.' },
+  followup_task: { message: 'The next task.' },
+  glob: { include_ignored: 'Also what git ignores. Default: false.' },
+  grep: { pattern: 'A Rust regular expression.', ignore_case: 'Default: false.', include_ignored: 'Also what git ignores. Default: false.', output_mode: 'Matching lines, names of files, or how many matches each has. Default: content.' },
+  interrupt_agent: { agent_id: 'The agent.' },
+  job_kill: { job_id: 'The job.', reason: 'Why, for the log.' },
+  job_output: { job_id: 'The job.', wait: 'Return when it ends, or after `timeout_ms`. Default: false.' },
+  lsp: {
+    operation: 'What is asked. `rename` and `applyCodeAction` change files.',
+    file_path: 'The file.',
+    line: 'From 1.',
+    character: 'From 1.',
+  },
+  ralph: { objective: 'What the agents work on.', maxRounds: 'Rounds at most. Default: the setting `bosun.ralph.maxRounds`.' },
+  read: { file_path: 'The file.' },
+  read_image: { file_path: 'The picture.' },
+  report: { output: 'What the agent above should know.' },
+  schedule_create: { after_seconds: 'Once, so many seconds from now.' },
+  send_message: { subagent_id: 'The agent.', message: 'What it is told.' },
+  session_event_read: { ...sessionWords, after: 'How many events after it. Default: 0.' },
+  session_event_search: { session_id: sessionWords.session_id, seq_from: 'From this event on.', seq_to: 'Up to this event.', time_to: 'Up to this time.', event_types: 'Only events of these types.', surfaces: 'What the model still sees, what it saw, or what only the log holds.' },
+  session_event_trace: sessionWords,
+  session_search: {
+    session_ids: 'Only in these.',
+    parent_session_ids: 'Only in sessions that came from these.',
+    availability: 'In memory, or only on the disk.',
+    event_types: 'Only events of these types.',
+    event_surfaces: 'What the model still sees, what it saw, or what only the log holds.',
+    created_at_to: 'Sessions begun up to this time.',
+    event_time_from: 'Events from this time on.',
+    event_time_to: 'Events up to this time.',
+    event_seq_from: 'From this event on.',
+    event_seq_to: 'Up to this event.',
+  },
+  session_trace: { session_id: sessionWords.session_id },
+  str_replace_editor: { command: 'What to do.' },
+  team_task_create: { subject: taskWords.subject, description: taskWords.description },
+  team_task_get: { task_id: taskWords.task_id },
+  team_task_list: { status: 'Only tasks with this status.' },
+  team_task_update: {
+    ...taskWords,
+    expected_revision: 'The revision that was read; another one is refused.',
+    action: 'What to do with it.',
+  },
+  terminal_close: { sessionId: 'The terminal.' },
+  terminal_read: { sessionId: 'The terminal.', mode: '`screen`: what a full-screen program shows now. Default: lines.' },
+  terminal_send: { sessionId: 'The terminal.', text: 'What is typed.' },
+  terminal_signal: { sessionId: 'The terminal.', signal: 'The signal.' },
+  todo_write: { todos: 'The whole list; it replaces the last one.' },
+  update_goal: { goal_id: 'Id of the goal.', revision: 'The revision that was read; another one is refused.', action: 'What to do with it.' },
+  web_fetch: { url: 'Address of the page.' },
+  web_search: { queries: 'The queries, each another angle.' },
+  workflow: { meta: 'What it is called and does, for the person.', args: 'What the script finds as `args`.', run_in_background: 'Go on at once; the agent is told how it ended. Default: false.' },
+  write: { file_path: 'The file.', content: 'All of its text.' },
+}
+
+/** Effects that no sample of arguments shows. */
+export const effectWords: Readonly<Record<string, string>> = {
+  terminal_send: 'What is typed to a shell is judged as a command is; what is typed to a program that waits is asked for.',
+  cordis_define: 'The person reads the code, against the version they let run last, and is asked in every mode. Their yes lets this very package run in the session; what they refuse is no package.',
+  cordis_run: 'A package that the person let run in this session needs no question; any other is put before them with its code, as for `cordis_define`. What a plugin of theirs does is judged call by call.',
+  run_code: 'The program itself can do nothing; each call of a tool in it is judged by itself.',
+  subagent: 'Starting one needs no question; what it does is judged by itself.',
+  subagent_fork: 'Starting one needs no question; what it does is judged by itself.',
+  spawn_teammate: 'The person is asked, unless they asked for a team in this session.',
+  skill: 'Reads the instructions of the skill; a skill of the folder only where the folder is trusted.',
+}

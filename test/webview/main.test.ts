@@ -1,0 +1,37 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import { PROTOCOL_VERSION } from '../../extension/protocol/messages.ts'
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+  vi.resetModules()
+  delete document.body.dataset['page']
+  document.body.innerHTML = ''
+})
+
+/** Load the script of the pages into a page, and give what it says to its host. */
+async function load(page: object | null) {
+  const posted: unknown[] = []
+  let state: unknown
+  document.body.innerHTML = '<div id="root"></div>'
+  if (page !== null) document.body.dataset['page'] = JSON.stringify(page)
+  vi.stubGlobal('acquireVsCodeApi', () => ({ postMessage: (message: unknown) => void posted.push(message), getState: () => state, setState: (next: unknown) => void (state = next) }))
+  await import('../../webview/main.tsx')
+  await vi.waitFor(() => expect(posted).toContainEqual({ type: 'ready', version: PROTOCOL_VERSION }))
+  return { state: () => state, text: () => document.body.textContent ?? '' }
+}
+
+it('draws the page that the host named, shows what it is told, and keeps its name for after a reload', async () => {
+  const key = { kind: 'workflow', sessionId: 's', id: 'r' }
+  const { state, text } = await load(key)
+  expect([document.querySelector('.chat'), state()]).toEqual([null, { page: key }])
+  window.dispatchEvent(new MessageEvent('message', { data: { type: 'page', version: PROTOCOL_VERSION, view: { kind: 'workflow', run: null } } }))
+  await vi.waitFor(() => expect(text()).toContain('The session of this run is not open.'))
+  window.dispatchEvent(new MessageEvent('message', { data: { type: 'page', version: 0, view: { kind: 'workflow', run: null } } }))
+  await vi.waitFor(() => expect(text()).toContain('Bosun was updated'))
+})
+
+// Last, since what it listens to in the window stays.
+it('draws the chat where the page names nothing else', async () => {
+  await load(null)
+  expect(document.querySelector('.chat')).not.toBe(null)
+})
