@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProcessError, type ProcessExit, type ProcessRunner, type ProcessSpec } from '../../extension/capabilities/process.ts'
+import { statFacts } from '../../extension/platform/node/process-tree.ts'
 import { runCount } from '../support/run-count.ts'
 
 export interface ProcessRunnerEnv {
@@ -382,7 +383,7 @@ export function processRunnerContract({ describe, it, after, create }: ProcessRu
 
 const facts = ({ exitCode, signal, wasTerminated }: ProcessExit) => ({ exitCode, signal, wasTerminated })
 
-/** True unless the process is gone or only waits to be reaped. */
+/** True unless the process is gone, is just going (it runs no more code of its own) or only waits to be reaped. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -391,8 +392,8 @@ export function isRunning(pid: number): boolean {
   }
   if (!existsSync('/proc/self/stat')) return true
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return stat[stat.lastIndexOf(')') + 2] !== 'Z'
+    const { state, isExiting } = statFacts(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+    return state !== 'Z' && !isExiting
   } catch {
     return false
   }

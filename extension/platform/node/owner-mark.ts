@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { isOverWithin, statFacts } from './process-tree.ts'
 
 /**
@@ -33,6 +34,9 @@ export interface Marks {
 
 /** After KILL; what is still there then hangs in the system itself. */
 const killPatienceMs = 2_000
+/** There are programs that never have an environment: these are waited for no longer than that. */
+const maxLooks = 8
+const lookAgainMs = 2
 /** Marks of outer hosts that are passed on; more of them inside each other is a mistake. */
 const maxOuterCharacters = 400
 
@@ -52,13 +56,18 @@ export function ownerMarkFrom(value: string, platform: NodeJS.Platform = process
       return marksOf(`${value}/${programs}`, `${own}/${programs}`, platform)
     },
     killAllNow() {
-      if (platform === 'linux') for (const { pid } of markedInProc(own)) signal(pid, 'SIGKILL')
+      if (platform !== 'linux') return
+      for (let looks = 0; looks < maxLooks; looks += 1) {
+        const { marked, isUnclear } = lookInProc(own)
+        for (const { pid } of marked) signal(pid, 'SIGKILL')
+        if (!isUnclear) return
+      }
     },
   }
 }
 
 function marksOf(value: string, own: string, platform: NodeJS.Platform): Marks {
-  const find = platform === 'linux' ? async () => markedInProc(own) : platform === 'darwin' ? () => markedForPs(own) : async () => []
+  const find = platform === 'linux' ? () => markedInProc(own) : platform === 'darwin' ? () => markedForPs(own) : async () => []
   return {
     environment: { [OWNER_VARIABLE]: value },
     async endAll(graceMs, others = new Set()) {
@@ -83,18 +92,38 @@ interface Marked {
   readonly groups: readonly number[]
 }
 
-/** Source: proc(5), `/proc/pid/environ`: as the program was started; empty for what only waits to be reaped. */
-function markedInProc(own: string): readonly Marked[] {
-  return listedInProc().flatMap((name) => {
+async function markedInProc(own: string): Promise<readonly Marked[]> {
+  const found = new Map<number, Marked>()
+  for (let looks = 1; ; looks += 1) {
+    const { marked, isUnclear } = lookInProc(own)
+    for (const one of marked) found.set(one.pid, one)
+    if (!isUnclear || looks === maxLooks) return [...found.values()]
+    await delay(lookAgainMs)
+  }
+}
+
+/**
+ * `isUnclear` while a process shows no environment, as one does for a moment while it becomes another program.
+ *
+ * Source: proc(5), `/proc/pid/environ`: as the program was started; empty for what only waits to be reaped.
+ */
+function lookInProc(own: string): { readonly marked: readonly Marked[]; readonly isUnclear: boolean } {
+  let isUnclear = false
+  const marked = listedInProc().flatMap((name) => {
     try {
-      if (Number(name) === process.pid || !isOwn(readFileSync(`/proc/${name}/environ`, 'latin1'), own)) return []
-      const { group, session } = statFacts(readFileSync(`/proc/${name}/stat`, 'latin1'))
-      return [{ pid: Number(name), groups: [group, session] }]
+      if (Number(name) === process.pid) return []
+      const environment = readFileSync(`/proc/${name}/environ`, 'latin1')
+      if (environment !== '' && !isOwn(environment, own)) return []
+      const { group, session, state, isExiting, isKernel } = statFacts(readFileSync(`/proc/${name}/stat`, 'latin1'))
+      if (environment !== '') return [{ pid: Number(name), groups: [group, session] }]
+      isUnclear ||= !isKernel && !isExiting && state !== 'Z' && state !== 'X'
+      return []
     } catch {
       // It ended meanwhile, or belongs to another user and so was not started here.
       return []
     }
   })
+  return { marked, isUnclear }
 }
 
 function listedInProc(): readonly string[] {

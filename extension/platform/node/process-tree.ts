@@ -70,12 +70,14 @@ export async function livingMembers(leader: number): Promise<readonly { readonly
  * Source: Linux `include/linux/sched.h`, `PF_EXITING`.
  */
 const EXITING_FLAG = 0x4
+/** A thread of the system itself. Source: the same, `PF_KTHREAD`. */
+const KERNEL_FLAG = 0x200000
 
 /** What the system says of a process. Source: proc(5), `/proc/pid/stat`. */
-export function statFacts(stat: string): { readonly state: string; readonly group: number; readonly session: number; readonly isExiting: boolean } {
+export function statFacts(stat: string): { readonly state: string; readonly group: number; readonly session: number; readonly isExiting: boolean; readonly isKernel: boolean } {
   // The program's name stands in parentheses and may hold any character.
   const [state = '', , group, session, , , flags] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return { state, group: Number(group), session: Number(session), isExiting: (Number(flags) & EXITING_FLAG) !== 0 }
+  return { state, group: Number(group), session: Number(session), isExiting: (Number(flags) & EXITING_FLAG) !== 0, isKernel: (Number(flags) & KERNEL_FLAG) !== 0 }
 }
 
 /** Asks ever less often whether something is over, for at most `ms`. True as soon as it is. */
