@@ -9,6 +9,8 @@ export type EditorEvent =
   | { readonly type: 'suite'; readonly title: string; readonly depth: number }
   | { readonly type: 'pass'; readonly title: string; readonly depth: number; readonly durationMs: number }
   | { readonly type: 'skip'; readonly title: string; readonly depth: number }
+  /** It failed and runs once more. */
+  | { readonly type: 'retry'; readonly title: string; readonly depth: number; readonly error: string }
   | { readonly type: 'fail'; readonly title: string; readonly depth: number; readonly error: string }
   | { readonly type: 'end' }
 
@@ -61,6 +63,7 @@ export class EditorTestLog {
   failed = 0
   skipped = 0
   hasEnded = false
+  readonly #tried = new Map<string, string>()
   readonly #failures: string[] = []
   #rest = ''
 
@@ -76,8 +79,9 @@ export class EditorTestLog {
     if (!this.hasEnded) this.#fail('The extension host did not run the suites to their end', 'See the output above.')
     else if (this.passed + this.failed === 0) this.#fail('No test ran', 'The filter matches no test.')
     for (const failure of this.#failures) console.log(`\n${failure}`)
+    for (const [title, error] of this.#tried) console.log(`PASSED ON THE SECOND TRY: ${title}\n  ${error.replaceAll('\n', '\n  ')}`)
     console.log(`\n${closingLine(this)}`)
-    await recordResults(suite, this)
+    await recordResults(suite, { passed: this.passed, failed: this.failed, skipped: this.skipped, passedOnSecondTry: [...this.#tried.keys()] })
     return this.failed === 0 ? 0 : 1
   }
 
@@ -99,8 +103,13 @@ export class EditorTestLog {
         this.skipped++
         console.log(`${indent}- ${event.title}`)
         break
+      case 'retry':
+        console.log(`${indent}↻ ${event.title}`)
+        this.#tried.set(event.title, event.error)
+        break
       case 'fail':
         console.log(`${indent}✗ ${event.title}`)
+        this.#tried.delete(event.title)
         this.#fail(event.title, event.error)
         break
     }

@@ -1,14 +1,12 @@
-import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run } from './child-process.ts'
 import { root } from './root.ts'
-import { clearResults, closingLine, readResults, recordResults } from './test-results.ts'
+import { clearResults, closingLine, readResults } from './test-results.ts'
 
 /*
  * Build, check and test everything; one total at the end. A step that fails does not keep the others from running.
  */
 const bin = (name: string) => join(root, 'node_modules', name)
-const vitestReport = join(root, 'out', 'vitest.json')
 
 type Step = { readonly name: string; readonly args: readonly string[] }
 
@@ -19,18 +17,16 @@ const steps: readonly Step[] = [
   { name: 'lint', args: [bin('oxlint/bin/oxlint'), '--quiet', '.'] },
 ]
 const suites: readonly Step[] = [
-  { name: 'vitest', args: [bin('vitest/vitest.mjs'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${vitestReport}`] },
+  { name: 'vitest', args: ['scripts/test-vitest.ts'] },
   { name: 'editor', args: ['scripts/test-editor.ts', '--no-build'] },
   { name: 'e2e', args: ['scripts/test-e2e.ts', '--no-build'] },
 ]
 
 await clearResults()
-await rm(vitestReport, { force: true })
 const failedSteps: string[] = []
 for (const step of steps) if (!(await succeeds(step))) failedSteps.push(step.name)
 for (const suite of suites) {
   const isGreen = await succeeds(suite)
-  if (suite.name === 'vitest') await recordVitest()
   const counted = (await readResults()).find((result) => result.suite === suite.name)
   // A runner that broke before or beside its tests must not pass for green.
   if (counted === undefined || (!isGreen && counted.failed === 0)) failedSteps.push(suite.name)
@@ -60,20 +56,4 @@ async function succeeds({ name, args }: Step): Promise<boolean> {
   } finally {
     console.log(`  ${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
   }
-}
-
-async function recordVitest(): Promise<void> {
-  const text = await readFile(vitestReport, 'utf8').catch(() => undefined)
-  if (text === undefined) return
-  const report = JSON.parse(text) as {
-    numPassedTests: number
-    numFailedTests: number
-    numPendingTests: number
-    testResults: readonly { status: string; assertionResults: readonly { status: string }[] }[]
-  }
-  // A file that did not load has failed without a test of its own that did.
-  const broken = report.testResults.filter(
-    ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
-  ).length
-  await recordResults('vitest', { passed: report.numPassedTests, failed: report.numFailedTests + broken, skipped: report.numPendingTests })
 }

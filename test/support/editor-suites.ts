@@ -10,7 +10,7 @@ import type { EditorEvent } from '../../scripts/editor-tests.ts'
 export function runSuites(load: () => void, grep: string | null): Promise<void> {
   // Failures name the lines of the sources, not of the bundle.
   process.setSourceMapsEnabled(true)
-  const mocha = new Mocha({ ui: 'bdd', timeout: 30_000, reporter: FileReporter, ...(grep === null ? {} : { grep }) })
+  const mocha = new Mocha({ ui: 'bdd', timeout: 30_000, reporter: FileReporter, retries: process.env['CI'] ? 1 : 0, ...(grep === null ? {} : { grep }) })
   mocha.suite.emit('pre-require', globalThis, '', mocha)
   try {
     load()
@@ -41,6 +41,7 @@ function reportEachTest(runner: Mocha.Runner): void {
   })
   runner.on('pass', ({ title, duration }) => report({ type: 'pass', title, depth, durationMs: duration ?? 0 }))
   runner.on('pending', ({ title }) => report({ type: 'skip', title, depth }))
+  runner.on('retry', (test, error) => report({ type: 'retry', title: test.fullTitle(), depth, error: textOf(error) }))
   runner.on('fail', (test, error) => report({ type: 'fail', title: test.fullTitle(), depth, error: textOf(error) }))
   runner.on('end', () => report({ type: 'end' }))
 }

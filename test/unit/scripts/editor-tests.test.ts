@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { EditorTestLog, type EditorEvent } from '../../../scripts/editor-tests.ts'
-import { closingLine } from '../../../scripts/test-results.ts'
+import { closingLine, recordResults } from '../../../scripts/test-results.ts'
 
 vi.mock('../../../scripts/test-results.ts', async (original) => ({ ...(await original<object>()), recordResults: vi.fn() }))
 
@@ -26,6 +26,12 @@ describe('the log of suites inside the editor', () => {
   it('is red when the extension host died on the way', () => check([pass], 1, '1 passed, 1 failed'))
   it('is red when nothing ran', () => check([end], 1, '0 passed, 1 failed'))
   it('counts what was skipped', () => check([pass, { type: 'skip', title: 'c', depth: 1 }, end], 0, '1 passed, 0 failed, 1 skipped'))
+  it('counts and names what passed on the second try', async () => {
+    await check([{ ...fail, type: 'retry' }, { ...pass, title: 'b' }, end], 0, '1 passed, 0 failed')
+    expect(lines).toContain('PASSED ON THE SECOND TRY: b\n  expected 1\n    actual 2')
+    expect(recordResults).toHaveBeenLastCalledWith('editor', { passed: 1, failed: 0, skipped: 0, passedOnSecondTry: ['b'] })
+  })
+  it('counts what failed on both tries once', () => check([{ ...fail, type: 'retry' }, fail, end], 1, '0 passed, 1 failed'))
   it('shows why a test failed', async () => {
     await check([fail, end], 1, '0 passed, 1 failed')
     expect(lines).toContain('\n✗ b\n  expected 1\n    actual 2')
