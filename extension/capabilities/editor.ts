@@ -26,6 +26,8 @@ export interface Editor {
   openSearch(query: EditorQuery): Promise<void>
   /** A read-only editor for long output; a page in Markdown is shown as it is read, where the editor can. */
   openText(text: VirtualText): Promise<void>
+  /** Close the tabs that show texts of these sides and that the person did not make their own: pinned, kept open or changed. */
+  closeTexts(sides: readonly string[]): Promise<void>
   /** The editor's own viewer for the kind of file that `name` says, such as an image. */
   openBytes(file: { readonly name: string; readonly bytes: Uint8Array }): Promise<void>
   /** A native save dialog, then the bytes. Resolves to where they are, or null when the person backed out. Errors: `Error` when it cannot be written. */

@@ -4,6 +4,7 @@ import type { Localization } from '../capabilities/localization.ts'
 import type { Answer, PendingQuestions, Question } from '../features/questions/service.ts'
 import type { WaitingDraft } from '../protocol/view-state.ts'
 import { plainText } from './chat-state.ts'
+import { sidesOf } from './request-sides.ts'
 
 type Filled = NonNullable<WaitingDraft['filled']>[number]
 
@@ -20,10 +21,10 @@ export type PickedAnswers = { readonly answers: readonly Answer[] } | { readonly
  *
  * A list that is closed answers nothing: what was filled in is given back, and the set goes on waiting.
  */
-export async function pickAnswers({ editor, l10n }: Parts, { questions }: PendingQuestions, before: WaitingDraft | undefined): Promise<PickedAnswers> {
+export async function pickAnswers({ editor, l10n }: Parts, { id, questions }: PendingQuestions, before: WaitingDraft | undefined): Promise<PickedAnswers> {
   const filled = questions.map((_, index) => before?.filled?.[index] ?? untouched)
   for (const [index, question] of questions.entries()) {
-    if (question.detail !== undefined) await editor.openText({ name: `${question.header ?? question.id}.md`, text: question.detail, language: 'markdown' })
+    if (question.detail !== undefined) await editor.openText({ name: `${question.header ?? question.id}.md`, text: question.detail, side: sidesOf(id).proposed, language: 'markdown' })
     const answer = await pickAnswer({ editor, l10n }, question, { held: filled[index]!, step: { at: index + 1, of: questions.length } })
     if (answer === null) return { draft: { filled, current: index } }
     filled[index] = answer

@@ -11,6 +11,7 @@ import { editableText, editedArguments, scriptOf } from './approval-edits.ts'
 import { ApprovalPrompts, alwaysAnswer } from './approval-prompts.ts'
 import { separateContext } from '../features/references/separate-context.ts'
 import { pickAnswers } from './question-picks.ts'
+import { sidesOf } from './request-sides.ts'
 import { QuestionPrompts } from './question-prompts.ts'
 import { WaitingDrafts } from './waiting-drafts.ts'
 import { plainText, type ChatState } from './chat-state.ts'
@@ -78,7 +79,7 @@ export class WaitingRequests {
     this.#prompts.update(notified.includes('approvals'))
     const isHidden = !this.#chat.world.editor.isChatVisible()
     this.#questionPrompts.update(questions.filter((set) => !isPlanReview(set)), () => isHidden && notified.includes('questions'))
-    this.#forgetDrafts([...approvals, ...questions])
+    this.#letGo([...approvals, ...questions])
     for (const { agent, callId } of questions) if (callId !== undefined) this.#chat.transcripts.setWaiting(agent.id, callId, true)
     const waiting = approvals.length + questions.length
     this.#chat.world.editor.setBadge(waiting === 0 ? null : { count: waiting, tooltip: this.#chat.world.l10n.t('{count} waiting for you', { count: waiting }) })
@@ -100,18 +101,27 @@ export class WaitingRequests {
     if (answer !== null) approvals.answer(message.id, answer)
   }
 
-  /** Show in the editor what the call would change: of one file, or of all in one multi-file diff. */
+  /** Show in the editor what the call would change: of one file, or of all in one multi-file diff. It closes again with the answer. */
   async preview(id: string, path?: string): Promise<void> {
+    const pending = () => this.#chat.services.approvals.pending().find((one) => one.id === id)
+    const request = pending()
+    if (request === undefined) return
+    await this.#show(request, path)
+    // Answered while it opened.
+    if (pending() === undefined) await this.#closeTexts(id)
+  }
+
+  async #show(request: ApprovalRequest, path: string | undefined): Promise<void> {
     const { editor, l10n } = this.#chat.world
-    const request = this.#chat.services.approvals.pending().find((one) => one.id === id)
-    const script = request === undefined ? null : scriptOf(this.#chat.services.permissions, request)
-    if (script !== null) return await editor.openText({ name: `${sideOf(id)}-script/workflow.js`, text: script, language: 'javascript' })
-    const changes = (request?.details?.changes ?? []).filter((change) => path === undefined || change.path === path)
-    const title = l10n.t('{effect} (proposed)', { effect: withoutMarks(request?.details?.effect ?? '') })
+    const sides = sidesOf(request.id)
+    const script = scriptOf(this.#chat.services.permissions, request)
+    if (script !== null) return await editor.openText({ name: 'workflow.js', text: script, side: sides.proposed, language: 'javascript' })
+    const changes = (request.details?.changes ?? []).filter((change) => path === undefined || change.path === path)
+    const title = l10n.t('{effect} (proposed)', { effect: withoutMarks(request.details?.effect ?? '') })
     const files = changes.map((change) => ({
       path: change.target,
-      before: { name: change.path, text: change.before, side: `${sideOf(id)}-before` },
-      after: { name: change.path, text: change.after, side: `${sideOf(id)}-proposed` },
+      before: { name: change.path, text: change.before, side: sides.before },
+      after: { name: change.path, text: change.after, side: sides.proposed },
     }))
     const [only] = files
     if (only !== undefined && files.length === 1) await editor.openDiff({ title, ...only })
@@ -207,11 +217,19 @@ export class WaitingRequests {
     await this.#chat.world.editor.showChat()
   }
 
-  /** Of what was answered; what goes with its window keeps what was filled in. */
-  #forgetDrafts(waiting: readonly { readonly id: string; readonly agent: Agent }[]): void {
+  /** Of what waits no more: what was filled in, and what was opened for it. What goes with its window keeps both. */
+  #letGo(waiting: readonly { readonly id: string; readonly agent: Agent }[]): void {
     const now = new Map(waiting.map(({ id, agent }) => [id, agent]))
-    for (const [id, agent] of this.#known) if (!now.has(id) && !agent.isDisposed && !this.#chat.isDisposed) this.#drafts.forget(id)
+    for (const [id, agent] of this.#known) {
+      if (now.has(id) || this.#chat.isDisposed) continue
+      if (!agent.isDisposed) this.#drafts.forget(id)
+      this.#closeTexts(id).catch((error: unknown) => this.#chat.logError(error))
+    }
     this.#known = now
+  }
+
+  async #closeTexts(id: string): Promise<void> {
+    await this.#chat.world.editor.closeTexts(Object.values(sidesOf(id)))
   }
 
   #questionView(set: PendingQuestions) {
@@ -282,5 +300,3 @@ const questionLine = ({ questions: [first, ...more] }: PendingQuestions, t: Loca
   if (first?.intent?.kind === 'plan-review') return t('Review the plan')
   return more.length === 0 ? words : t('{question} and {count} more', { question: words, count: more.length })
 }
-
-const sideOf = (id: string) => id.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-')

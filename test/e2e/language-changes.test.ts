@@ -57,6 +57,7 @@ test('a rename across ten files is looked at in one diff, allowed once, made eve
 
       await approvals.getByRole('button', { name: 'Allow once' }).click()
       await chat.getByText('tideLevel now').first().waitFor()
+      await page.getByRole('tab', { name: /\(proposed\)/ }).waitFor({ state: 'detached' })
       assert.deepEqual(await textsOf(folder), all(after))
       const card = chat.getByRole('log', { name: 'Conversation' }).locator('[data-tool="lsp"]')
       await card.getByRole('button', { name: /Renamed waterLevel to tideLevel/ }).first().click()

@@ -89,6 +89,44 @@ describe('what the chat opens in the editor', () => {
     await until(() => active()?.label.startsWith('Changes of turn 1') === true, 'a multi-file diff editor')
   })
 
+  it('what waited for an answer, and closes it again with that', async () => {
+    const tabs = () => vscode.window.tabGroups.all.flatMap((group) => group.tabs.map(({ label }) => label))
+    const sideOf = (id: string, name: string) => ({ before: { name, text: 'old\n', side: `${id}-before` }, after: { name, text: 'new\n', side: `${id}-proposed` } })
+    const diff = (id: string) => editor.openDiff({ title: `${id} (proposed)`, path: join(folder, 'a.ts'), ...sideOf(id, 'a.ts') })
+    const several = (id: string) => editor.openDiffs({ title: `${id} (proposed)`, files: ['a.ts', 'b.ts'].map((name) => ({ path: join(folder, name), ...sideOf(id, name) })) })
+    const text = (id: string, language: string) => editor.openText({ name: `${id}.${language}`, text: 'text', side: `${id}-proposed`, language })
+    for (const [id, open] of [['one', diff], ['many', several], ['script', (id: string) => text(id, 'javascript')], ['page', (id: string) => text(id, 'markdown')]] as const) {
+      await open(id)
+      await until(() => tabs().some((label) => label.includes(id)), `${id} is shown: ${tabs().join()}`)
+      await editor.closeTexts(['other-proposed'])
+      equal(tabs().length, 1)
+      await editor.closeTexts([`${id}-before`, `${id}-proposed`])
+      await until(() => tabs().length === 0, `${id} is closed: ${tabs().join()}`)
+      await open(id)
+      await until(() => tabs().some((label) => label.includes(id)), `${id} is shown again: ${tabs().join()}`)
+      await vscode.commands.executeCommand('workbench.action.keepEditor')
+      await until(() => active()?.isPreview === false, `${id} is kept`)
+      await editor.closeTexts([`${id}-proposed`])
+      deepEqual(tabs().length, 1)
+      await vscode.commands.executeCommand('workbench.action.closeAllEditors')
+    }
+    const previews = vscode.workspace.getConfiguration('workbench.editor')
+    await previews.update('enablePreview', false, vscode.ConfigurationTarget.Workspace)
+    try {
+      await diff('one')
+      await until(() => tabs().length === 1, 'one is shown')
+      await diff('pinned')
+      await until(() => tabs().length === 2, 'pinned is shown')
+      await vscode.commands.executeCommand('workbench.action.pinEditor')
+      await until(() => active()?.isPinned === true, 'it is pinned')
+      await editor.closeTexts(['one-proposed', 'pinned-proposed'])
+      await until(() => tabs().length === 1, 'one is closed')
+      equal(active()?.label, 'pinned (proposed)')
+    } finally {
+      await previews.update('enablePreview', undefined, vscode.ConfigurationTarget.Workspace)
+    }
+  })
+
   it('long output, read-only', async () => {
     await editor.openText({ name: 'call/bash.txt', text: 'line\n'.repeat(1000) })
     const shown = vscode.window.activeTextEditor

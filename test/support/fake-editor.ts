@@ -24,11 +24,14 @@ export interface FakeEditor extends Editor {
   /** Conditions that hold. */
   readonly conditions: ReadonlySet<string>
   readonly badge: { readonly count: number; readonly tooltip: string } | null
+  /** Sides whose tabs were closed. */
+  readonly closed: readonly string[]
 }
 
 /** An editor that shows nothing and answers as a test says. */
 export function createFakeEditor(): FakeEditor {
   const shown: Asked[] = []
+  const closed: string[] = []
   const answers: (string | boolean | readonly string[] | null)[] = []
   const listeners = new Set<() => void>()
   let isVisible = true
@@ -92,6 +95,8 @@ export function createFakeEditor(): FakeEditor {
       return isForGood || hasTrash
     },
     openText: (text) => note('text', text),
+    closed,
+    closeTexts: async (sides) => void closed.push(...sides),
     previewText: (text) => note('preview', text),
     // Answers: what is typed, then the row that is chosen, as its id with a button behind a blank bar, or its place among the rows.
     async pickFound({ find, onFocus, ...options }) {

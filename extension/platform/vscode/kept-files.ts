@@ -17,17 +17,17 @@ export class KeptFiles implements vscode.FileSystemProvider {
   readonly onDidChangeFile = this.#changes.event
   readonly #redraw: (name: string) => Promise<string | Uint8Array>
   readonly #drawing = new Map<string, Promise<Kept>>()
-  readonly #scheme: string
+  readonly scheme: string
 
   constructor(redraw: (name: string) => Promise<string | Uint8Array>, scheme = KEPT_SCHEME) {
     this.#redraw = redraw
-    this.#scheme = scheme
+    this.scheme = scheme
   }
 
   register(): vscode.Disposable {
     return vscode.Disposable.from(
       this.#changes,
-      vscode.workspace.registerFileSystemProvider(this.#scheme, this, { isCaseSensitive: true, isReadonly: true }),
+      vscode.workspace.registerFileSystemProvider(this.scheme, this, { isCaseSensitive: true, isReadonly: true }),
     )
   }
 
@@ -38,7 +38,7 @@ export class KeptFiles implements vscode.FileSystemProvider {
    */
   keep(name: string, content: string | Uint8Array, { side = '', like }: { readonly side?: string; readonly like?: vscode.Uri } = {}): vscode.Uri {
     const path = `/${name.replaceAll(/[?#\\]/g, '_')}`
-    const uri = vscode.Uri.from(like === undefined ? { scheme: this.#scheme, authority: side, path } : { scheme: this.#scheme, path: like.path, query: path })
+    const uri = vscode.Uri.from(like === undefined ? { scheme: this.scheme, authority: side, path } : { scheme: this.scheme, path: like.path, query: path })
     const known = this.#contents.get(keyOf(uri))
     const { bytes } = this.#put(keyOf(uri), content)
     if (known !== undefined && Buffer.compare(known.bytes, bytes) !== 0) this.#changes.fire([{ type: vscode.FileChangeType.Changed, uri }])

@@ -330,6 +330,37 @@ describe('approvals', () => {
     expect(rig.state().approvals).toHaveLength(1)
   })
 
+  it.each(['answered', 'withdrawn'])('close what was opened for them when they are %s, and leave what is open for others', async (how) => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    const change = { path: 'x.ts', target: '/project/x.ts', before: 'old\n', after: 'new\n', hunks: [] }
+    await rig.askApproval({ details: { ...details, changes: [change] } })
+    await rig.askApproval({ id: 'q2', details: { ...details, changes: [change] } })
+    await rig.say({ type: 'approval-preview', id: 'q1' })
+    expect(rig.editor.closed).toEqual([])
+    if (how === 'answered') await rig.say({ type: 'approval', id: 'q1', answer: 'deny' })
+    else rig.withdrawApproval('q1')
+    await rig.settle()
+    expect(rig.editor.closed).toEqual(['q1-before', 'q1-proposed'])
+  })
+
+  it('close also what opened only after the answer', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    const change = { path: 'x.ts', target: '/project/x.ts', before: 'old\n', after: 'new\n', hunks: [] }
+    await rig.askApproval({ details: { ...details, changes: [change] } })
+    const opened = Promise.withResolvers<void>()
+    rig.editor.openDiff = () => opened.promise
+    const saying = rig.say({ type: 'approval-preview', id: 'q1' })
+    rig.withdrawApproval('q1')
+    await rig.settle()
+    expect(rig.editor.closed).toHaveLength(2)
+    opened.resolve()
+    await saying
+    await rig.settle()
+    expect(rig.editor.closed).toHaveLength(4)
+  })
+
   it('carry a reason for the model when they are denied in the chat, and refuse a rule that is not offered', async () => {
     const rig = await chatRig(keyed)
     await rig.send('go')
@@ -416,6 +447,17 @@ describe('questions', () => {
     await rig.say({ type: 'question', id: 'k1', answers: [{ id: '1', selected: ['A'] }] })
     expect(rig.calls.at(-1)).toEqual(['question', 'k1', [{ id: '1', selected: ['A'] }]])
     expect(rig.state().questions).toEqual([])
+  })
+
+  it('close the text that was opened for them in native lists with the answer, not with a list that is left', async () => {
+    const rig = await chatRig(keyed)
+    await rig.send('go')
+    await rig.askQuestion({ questions: [{ id: '1', question: 'Which?', detail: 'Long.', options: [{ label: 'A' }] }] })
+    await rig.controller.run('approvals')
+    expect(rig.editor.shown).toContainEqual({ kind: 'text', value: { name: '1.md', text: 'Long.', side: 'k1-proposed', language: 'markdown' } })
+    expect(rig.editor.closed).toEqual([])
+    await rig.say({ type: 'question', id: 'k1', answers: [{ id: '1', selected: ['A'] }] })
+    expect(rig.editor.closed).toEqual(['k1-before', 'k1-proposed'])
   })
 
   it('notify while the chat is hidden, and lead there', async () => {

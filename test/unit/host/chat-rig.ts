@@ -600,6 +600,11 @@ export async function chatRig(options: RigOptions = {}) {
       for (const listener of signals.approvals) listener()
       await settle()
     },
+    /** Nobody answers it any more: its turn was stopped. */
+    withdrawApproval(id: string) {
+      approvals = approvals.filter((one) => one.id !== id)
+      for (const listener of signals.approvals) listener()
+    },
     async askQuestion(set: Partial<PendingQuestions> = {}) {
       questions = [...questions, { id: 'k1', agent: [...agents.values()][0]!, questions: [{ id: '1', question: 'Which?', options: [{ label: 'A' }] }], ...set }]
       for (const listener of signals.questions) listener()
