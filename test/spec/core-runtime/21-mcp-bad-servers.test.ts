@@ -9,13 +9,16 @@ import { realClock } from '../../support/real-clock.ts'
 const transports = ['stdio', 'http', 'sse'] as const
 type Transport = (typeof transports)[number]
 
-/** The long waits are short, all others as they are. */
-const short = new Map([[START_TIMEOUT_MS, 1_000], [SIGN_OF_LIFE_MS, 300]])
-const clock = { ...realClock, schedule: (delayMs: number, fire: () => void) => realClock.schedule(short.get(delayMs) ?? delayMs, fire) }
+/** The long waits are short, all others as they are. To start there is little time only where nothing comes of it. */
+const clockFor = (style: BadStyle) => {
+  const short = new Map([[SIGN_OF_LIFE_MS, 300], ...(style === 'mute' ? [[START_TIMEOUT_MS, 1_000] as const] : [])])
+  return { ...realClock, schedule: (delayMs: number, fire: () => void) => realClock.schedule(short.get(delayMs) ?? delayMs, fire) }
+}
 
 async function withBad(style: BadStyle, transport: Transport, check: (rig: McpRig) => Promise<void>): Promise<void> {
   const web = transport === 'stdio' ? null : await startBadServer(style, transport)
   const entry = web === null ? badProgram(style) : { url: web.url, ...(transport === 'sse' && { type: 'sse' }) }
+  const clock = clockFor(style)
   const toolCallTimeoutMs = ['hangs', 'deaf'].includes(style) ? 1_000 : 30_000
   try {
     await withRig({ bad: { ...entry, toolCallTimeoutMs, reconnect: { initialMs: 20, maxMs: 40, attempts: 2 } } }, check, { alter: (world) => ({ ...world, clock, mcp: createMcpConnector({ processes: world.processes, http: world.http, clock }) }) })

@@ -30,6 +30,7 @@ export class ProcessTransport implements Transport {
   readonly #needs: { readonly processes: Pick<ProcessRunner, 'start'>; readonly clock: Pick<Clock, 'schedule'>; readonly onLog: (line: string) => void }
   readonly #lastLines: string[] = []
   #running: RunningProcess | null = null
+  #starting: Promise<RunningProcess> | null = null
   #isClosing = false
   #closed: Promise<void> | null = null
 
@@ -43,7 +44,7 @@ export class ProcessTransport implements Transport {
     const errors = { reader: this.#logReader() }
     const { command, args, cwd, env } = this.#target
     try {
-      this.#running = await this.#needs.processes.start({
+      this.#starting = this.#needs.processes.start({
         command,
         args,
         cwd,
@@ -57,6 +58,7 @@ export class ProcessTransport implements Transport {
           } else if (!errors.reader.push(chunk)) errors.reader = this.#logReader()
         },
       })
+      this.#running = await this.#starting
     } catch (error) {
       // A failure of the runner names the program itself.
       throw new StartFailure(isErrorOf(ProcessError, error) ? error.message : `${command} could not be started: ${messageOf(error)}`, { cause: error })
@@ -83,8 +85,9 @@ export class ProcessTransport implements Transport {
 
   async #close(): Promise<void> {
     this.#isClosing = true
-    const running = this.#running
-    if (running !== null) {
+    // One that is being started is waited for: it would stay.
+    const running = await this.#starting?.catch(() => null)
+    if (running != null) {
       const late = Promise.withResolvers<void>()
       const stop = this.#needs.clock.schedule(CLOSE_WAIT_MS / 5, () => late.resolve())
       // One that reads nothing any more never takes the end of its input, and one that is gone cannot.

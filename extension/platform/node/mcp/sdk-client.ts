@@ -1,4 +1,4 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { OAuthError } from '@modelcontextprotocol/sdk/server/auth/errors.js'
 import { SSEClientTransport, SseError } from '@modelcontextprotocol/sdk/client/sse.js'
@@ -18,6 +18,7 @@ import {
   type ContentBlock,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { Json, JsonObject } from '../../../base/json.ts'
+import { orAbort } from '../../../base/or-abort.ts'
 import { clipped } from '../../../base/text.ts'
 import type { McpConnectOptions, McpConnection, McpContent, McpErrorCode, McpKeptSignIn, McpTarget, McpToolFacts } from '../../../capabilities/mcp.ts'
 import { MAX_LIST_ENTRIES, MAX_LIST_PAGES } from '../../../capabilities/mcp.ts'
@@ -25,6 +26,7 @@ import { boundedFetch, withHeaders } from './bounded-fetch.ts'
 import type { ConnectorNeeds } from './connector.ts'
 import { revokeSignIn } from './revoke-sign-in.ts'
 import { ProcessTransport, StartFailure } from './process-transport.ts'
+import { QuietClient } from './quiet-client.ts'
 import { wholeAnswers } from './whole-answers.ts'
 import { SignInProvider } from './sign-in-provider.ts'
 
@@ -107,7 +109,7 @@ async function signedIn(target: WebTarget, options: McpConnectOptions, needs: Sd
       throw needs.fail('MCP_SIGN_IN', `The sign-in did not succeed. ${needsKnown ? 'It lets only programs ask that it knows already, which Bosun is not. Give it “oauth” with a “clientId” of its own where it is configured, or a token.' : wordsOf(cause)}`, error)
     }
     try {
-      await transport.finishAuth(await signIn.pendingCode)
+      await orAbort(transport.finishAuth(await signIn.pendingCode), options.signal)
     } catch (refusal) {
       options.signal.throwIfAborted()
       throw needs.fail('MCP_SIGN_IN', `The sign-in did not succeed. ${wordsOf(refusal)}`, refusal)
@@ -133,7 +135,7 @@ function transportFor(target: WebTarget, needs: SdkNeeds, { signIn, breaks }: { 
 async function handshake(way: Way, options: McpConnectOptions, needs: SdkNeeds): Promise<McpConnection> {
   const { transport } = way
   const { listener, signal, timeoutMs } = options
-  const client = new Client(
+  const client = new QuietClient(
     { name: 'bosun', title: 'Bosun', version: '1' },
     // What a tool returns is held to its schema by Bosun's own pipeline.
     { capabilities: { elicitation: { form: {} } }, jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) } },
@@ -205,7 +207,9 @@ async function handshake(way: Way, options: McpConnectOptions, needs: SdkNeeds):
   const stopClock = needs.clock.schedule(timeoutMs, () => late.abort())
   try {
     const inTime = { timeout: NO_LIMIT_MS, signal: AbortSignal.any([signal, late.signal]) }
-    await client.connect(transport, inTime)
+    // The library takes no signal for what comes before its first request, such as a stream that never says where to write; and no server may
+    // be told that its handshake is cancelled. Source: Model Context Protocol 2025-11-25, cancellation, "Behavior Requirements".
+    await orAbort(client.connect(transport, { timeout: NO_LIMIT_MS }), inTime.signal)
     // Some let everybody shake hands and ask who it is with the first request; whoever came to sign in is sent to the browser then.
     if (way.signIn?.isAsked === true && client.getServerCapabilities()?.tools !== undefined) {
       await client.listTools({}, inTime).catch((error: unknown) => {
