@@ -43,7 +43,7 @@ export async function mcpRig(servers: Readonly<Record<string, unknown>>, options
           if (found.state !== state) throw new Error(`${found.name} is ${found.state}: ${found.reason}`)
           return found
         },
-        { timeout: 8_000, interval: 20 },
+        { timeout: 30_000, interval: 20 },
       ),
     call: (tool, args = {}, { signal = new AbortController().signal, onProgress, server: of = Object.keys(servers)[0], agent: caller = agent } = {}) =>
       application.ctx.tools.execute({ callId: `call ${++calls}`, name: `mcp__${of}__${tool}`, arguments: args, agent: caller, signal, ...(onProgress && { onProgress }) }),
