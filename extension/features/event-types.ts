@@ -50,7 +50,7 @@ export const featureEventTypes: Partial<Readonly<Record<EventType, EventTypeRule
   'subagent/promoted': { isIgnorable: true, fields: {} },
   // What is right in them is for the fold to say, which tells of a corrupt log rather than losing the session.
   'worktree/opened': { isIgnorable: true, fields: { id: 'text', label: 'text', runId: 'text', callId: 'text?', mayReturn: 'boolean?', repository: 'text', root: 'text', gitDir: 'text', branch: 'text', base: 'text' } },
-  'worktree/waiting': { isIgnorable: true, fields: { id: 'text', files: 'count', commit: 'text?', problem: 'text?' } },
+  'worktree/waiting': { isIgnorable: true, fields: { id: 'text', files: 'number', commit: 'text?', problem: 'text?' } },
   'worktree/closed': { isIgnorable: true, fields: { id: 'text', how: 'text' } },
   'schedule/change': { searchText: textUnder('operation', 'prompt') },
   'schedule/adjust': { searchText: textUnder('operation', 'prompt') },

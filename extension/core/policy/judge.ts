@@ -29,7 +29,7 @@ import { beyondRule } from './rule-reach.ts'
 import { hostsIn, hostsOf, isPlainFetch, matchesHost } from './shell/hosts.ts'
 import { redactSecrets } from './redact-secrets.ts'
 import type { EditEffect, NetworkEffect, ScriptEffect, ToolEffect, UnknownEffect } from './tool-effects.ts'
-import { wallWords } from './wall.ts'
+import { sharedGitWords, wallWords } from './wall.ts'
 
 interface Parts {
   readonly book: Pick<PermissionBook, 'modeIn' | 'isFreeWithin' | 'capIn' | 'rulesIn' | 'effectOf'>
@@ -422,6 +422,7 @@ export function createJudge(parts: Parts): Judge {
     const isActing = facts === null || facts.unclear !== null || facts.destroys !== null || facts.acting.length > 0 || facts.writes.length > 0
     if (!isActing) return null
     if (effect.kind !== 'shell' || effect.isConfined !== true) return deny('mode', terminalWallWords, 'FS_SANDBOX_DENIED')
+    if (facts?.sharedGit != null) return deny('mode', sharedGitWords(facts.sharedGit), 'FS_SANDBOX_DENIED')
     const from = [workdir]
     for (const { path, isPattern } of facts?.folders ?? []) if (path !== null && !isPattern) from.push(...from.map((folder) => absolutePath(path, folder, style)))
     for (const folder of from) if (!isWithinWall((await realPath(folder, folder, exec.signal)) ?? folder, whole)) return deny('mode', wallWords(folder), 'FS_SANDBOX_DENIED')

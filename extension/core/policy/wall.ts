@@ -1,3 +1,4 @@
+import { clipped } from '../../base/text.ts'
 import type { Session } from '../session/session.ts'
 import { isWithin, type PathStyle } from './paths.ts'
 
@@ -26,3 +27,5 @@ export function createWalls(root: string | undefined, style: PathStyle): (sessio
 }
 
 export const wallWords = (spelling: string) => `${spelling} lies outside of the worktree that is yours alone, and nothing of yours may change anything there. Change the file of the same name in your own folder; the person takes over what is good.`
+
+export const sharedGitWords = (command: string) => `\`${clipped(command, 200)}\` would change what your worktree shares with the person’s repository: other branches, tags, the stash, settings or remotes. Leave those as they are: files, index and commits of your own branch are yours, and the person takes over what is good.`

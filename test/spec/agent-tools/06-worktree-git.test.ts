@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Capabilities } from '../../../extension/compose.ts'
@@ -45,6 +45,33 @@ describe('12.7 a child in a worktree', () => {
     const refs = r.branches()
     await r.child([{ name: 'read', args: { file_path: 'a.txt' } }])
     expect([r.waiting(), r.branches(), r.worktrees(), await readdir(r.store().folder)]).toEqual([[], refs, 1, []])
+  })
+
+  it('ends, and says where its work stands, also where git cannot put it in order', async () => {
+    const r = await start()
+    let lock = ''
+    // As a git that was killed leaves it.
+    r.ctx.on('session/event', (_session, event) => {
+      if (event.type === 'worktree/opened') setTimeout(() => void writeFile((lock = join(event.data.gitDir, 'index.lock')), ''), 0)
+    })
+    expect(await r.child([write('b.txt', 'b\n')])).toMatchObject({ stopReason: 'completed', output: 'Done.' })
+    const [work] = r.waiting()
+    expect(work).toMatchObject({ files: 0, problem: expect.stringContaining('index.lock') })
+    expect(await readFile(join(work!.root, 'b.txt'), 'utf8')).toBe('b\n')
+    await expect(r.ctx.worktrees.files(r.session, work!.id)).rejects.toThrow('Look at the folder itself')
+    // What was in the way is gone when the session is opened again.
+    await rm(lock)
+    await r.restart()
+    await expect.poll(() => r.waiting()[0]?.problem, { timeout: 10_000 }).toBeUndefined()
+    expect((await all(r)).map(({ path }) => path)).toEqual(['b.txt'])
+  })
+
+  it('ends also where the log takes no note of it', async () => {
+    const r = await start()
+    const append = r.session.append.bind(r.session)
+    Object.assign(r.session, { append: (draft: Parameters<typeof append>[0]) => (draft.type === 'worktree/waiting' ? expect.fail('the disk is full') : append(draft)) })
+    expect(await r.child([write('b.txt', 'b\n')])).toMatchObject({ stopReason: 'completed', output: 'Done.' })
+    expect(r.whole.logger.lines.map(({ message }) => message)).toContain('The log takes no note of what became of a worktree.')
   })
 
   it('is told where it is, and that it may not leave', async () => {

@@ -44,6 +44,22 @@ describe.each(modes)('a child in a worktree, started by a session that is %s', (
   })
 })
 
+describe.each(modes)('what a worktree shares with the person’s repository, for a session that is %s', (mode) => {
+  const rules = [{ tool: 'bash', decision: 'allow' }] as const
+  const shared = /^deny FS_SANDBOX_DENIED: `git .*shares with the person/
+  it.each([
+    'git tag -d v1', 'git tag v2', 'git branch -f main HEAD~1', 'git branch new', 'git config user.name x', 'git config core.hooksPath x', 'git update-ref -d refs/heads/main', 'git symbolic-ref refs/heads/x refs/heads/main',
+    'git remote add o x', 'git push . HEAD:refs/heads/main', 'git push', 'git fetch . HEAD:refs/heads/x', 'git pull', 'git notes add -m x', 'git replace HEAD HEAD', 'git stash', 'git stash drop', 'git worktree prune', 'git worktree add ../x',
+    'git gc', 'git reflog expire --all', 'git pack-refs --all', 'git checkout main', 'git checkout -b x', 'git checkout -f main', 'git switch main', 'git switch -c x', 'git rebase --update-refs HEAD~2', 'git submodule update --init', 'git init', 'git my-alias', 'git -c a.b=c tag x', 'git --no-pager tag x',
+    'git --work-tree . tag x', 'bash -c "git tag x"', 'ls && (cd lib; git branch x)', 'xargs git tag', 'env A=1 git tag x', 'git "$VERB"', 'find . -exec git tag {} \\;', 'git filter-branch --force',
+  ])('is not changed by %s', async (command) => expect(await bash(command, { mode, rules })).toMatch(shared))
+  it.each(['git add -A', 'git commit -m "git tag x"', 'git -c user.name=a -c user.email=b commit --amend -m x', 'git mv a b', 'git rm --cached a', 'git restore --staged a', 'git reset', 'git apply x.patch', 'git merge main', 'git cherry-pick main', 'git revert HEAD', 'git diff --output=x', 'git format-patch -1', 'git config --get user.name', 'git config --list', 'git ls-remote .'])(
+    'has no part in %s', async (command) => expect(await bash(command, { mode, rules })).toBe('allow'),
+  )
+  it.each(['git checkout -- a', 'git checkout HEAD -- a', 'git checkout .', 'git reset --hard', 'git clean -fdx', 'git restore .'])('has no part in %s, which may lose work', async (command) => expect(await bash(command, { mode, rules })).toMatch(/^must ask/))
+  it('is as free as ever elsewhere', async () => expect(await bash('git tag v2', { mode, rules, cwd: '/home/me/web' })).toBe('allow'))
+})
+
 describe('commands of a child in a worktree', () => {
   const confined = async (mode: SandboxMode, hasSandbox: boolean) => brief(await judgeRig({ ...walled, mode, ...(hasSandbox && { sandbox: createFakeSandbox() }) }).decide('bash', { command: 'npm test' })).split(':')[0]
   it('run without a question where the session that began it has full access, with the sandbox and without', async () => {

@@ -1,6 +1,7 @@
 import { Minimatch } from 'minimatch'
 import { isFedByInput } from './inner-runs.ts'
 import { factsOf, mayDoMore } from './known-commands.ts'
+import { changesSharedGit } from './shared-git.ts'
 import type { ShellCommand, ShellScript, ShellWord } from './shell-parts.ts'
 import { isHarmlessVariable } from './variables.ts'
 
@@ -18,6 +19,8 @@ export interface ScriptFacts {
   readonly globs: readonly string[]
   /** It starts git, which takes orders from the settings of the repository that it finds. */
   readonly startsGit: boolean
+  /** A command of git in it that changes what all work trees of the repository have in common, as it is written. */
+  readonly sharedGit: string | null
   /** What it throws away for good, in words. */
   readonly destroys: string | null
   /** Why reading it does not tell enough, in words; null when it does. */
@@ -52,6 +55,7 @@ export function judgeScript(script: ShellScript): ScriptFacts {
     folders: facts.filter(({ changesFolder }) => changesFolder).flatMap(({ paths }) => paths.flatMap((word) => pathWords(word, false))),
     destroys: [...facts, ...hidden.map(factsOf)].find(({ destroys }) => destroys !== null)?.destroys ?? (runsDecoded(commands) ? 'runs a script that an encoding hides' : null),
     startsGit: commands.some(({ words: [program] }) => program?.text?.split('/').at(-1) === 'git'),
+    sharedGit: sharedGitOf([...facts.filter(({ isReadOnly }) => !isReadOnly).map(({ command }) => command), ...hidden]),
     globs: facts.flatMap(({ globs, isReadOnly }) => (isReadOnly ? globs : [])),
     unclear:
       unknown.length > 0 ? `it holds syntax that cannot be judged (${unknown[0]})`
@@ -61,6 +65,8 @@ export function judgeScript(script: ShellScript): ScriptFacts {
       : null,
   }
 }
+
+const sharedGitOf = (commands: readonly ShellCommand[]): string | null => commands.find(changesSharedGit)?.words.map(({ source }) => source).join(' ') ?? null
 
 /** Every text in a script that may name a file: words, the values of options and variables, what stands behind a colon, and paths inside of quoted programs. */
 export function namedFiles(script: ShellScript): readonly string[] {

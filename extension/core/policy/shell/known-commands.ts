@@ -1,4 +1,5 @@
 import { mayBeOption } from './open-words.ts'
+import { gitVerbAt } from './shared-git.ts'
 import type { ShellCommand, ShellScript, ShellWord } from './shell-parts.ts'
 
 /** What is known about one command of a script before it runs. */
@@ -278,7 +279,7 @@ function destruction(name: string, args: readonly ShellWord[]): string | null {
 }
 
 function gitDestruction(texts: readonly string[]): string | null {
-  const at = texts.findIndex((text, index) => !text.startsWith('-') && !/^(-C|-c)$/.test(texts[index - 1] ?? ''))
+  const at = gitVerbAt(texts)
   const rest = texts.slice(at + 1)
   const has = (option: RegExp) => rest.some((text) => option.test(text))
   switch (texts[at]) {

@@ -26,7 +26,7 @@ export interface WorktreesNeeds {
 const SWEEP_MS = 150_000
 
 /** For the runtime context of a child. */
-const words = 'You work in a git worktree of your own: a copy of the repository that nobody else changes, on a branch of its own. Write only in it; the original may be read. Files that git ignores, such as installed packages, are not there until you make them. What you leave is kept and shown to the person, so there is no need to commit.'
+const words = 'You work in a git worktree of your own: a copy of the repository that nobody else changes, on a branch of its own. Write only in it; the original may be read. Files that git ignores, such as installed packages, are not there until you make them, and go with the worktree. All else that you leave is kept and shown to the person, so there is no need to commit.'
 
 /** Offers `worktrees`: a folder of its own for a child, and what becomes of what it holds. Source: agent tools specification 12.7. */
 export function worktreesPlugin({ store, processes, clock, logger, machine }: WorktreesNeeds): Plugin {

@@ -53,8 +53,13 @@ export function createWorktrees({ git, store, logger, newId, reviews, includesUn
     }
   }
 
-  function log(session: Session, event: EventDraft<'worktree/opened' | 'worktree/waiting' | 'worktree/closed'>): void {
-    if (session.access === 'write') session.append({ ...event, ignorable: true })
+  /** Never throws: what the log takes no note of is put in order at the next start. */
+  function log(session: Session, event: EventDraft<'worktree/waiting' | 'worktree/closed'>): void {
+    try {
+      if (session.access === 'write') session.append({ ...event, ignorable: true })
+    } catch (error) {
+      logger.warn('The log takes no note of what became of a worktree.', { id: event.data.id, error: String(error) })
+    }
   }
 
   async function create({ parent, runId, label, callId, mayReturn, signal }: WorktreeRequest): Promise<ChildWorktree> {
@@ -87,7 +92,7 @@ export function createWorktrees({ git, store, logger, newId, reviews, includesUn
     if (known === undefined || known.phase === 'closed') return 'removed'
     try {
       const left = await git.commit(known, known, always())
-      if (left === null && known.phase === 'open' && known.mayReturn !== true) {
+      if (left === null && known.commit === undefined && known.mayReturn !== true) {
         await takeAway({ ...known, sessionId: session.id, version: 1 }, known.branch)
         log(session, { type: 'worktree/closed', data: { id, how: 'unchanged' } })
         return 'removed'
@@ -211,7 +216,7 @@ export function createWorktrees({ git, store, logger, newId, reviews, includesUn
     async mend(session) {
       if (session.access !== 'write') return
       const known = worktreesIn(session.milestones())
-      for (const { id, phase } of known.values()) if (phase === 'open' && !atWork.has(id)) await inTurn(id, () => end(session, id)).catch((error: unknown) => logger.warn('A worktree that a crash left could not be put in order.', { id, error: String(error) }))
+      for (const { id, phase, problem } of known.values()) if ((phase === 'open' || (phase === 'waiting' && problem !== undefined)) && !atWork.has(id)) await inTurn(id, () => end(session, id)).catch((error: unknown) => logger.warn('A worktree that a crash left could not be put in order.', { id, error: String(error) }))
       const records = await listed()
       for (const record of records) {
         const one = known.get(record.id)
