@@ -21,9 +21,37 @@ export interface TeamLedger {
 
 export const emptyTeam = (teamId: string): TeamLedger => ({ teamId, failure: null, members: new Map(), tasks: new Map(), mail: [], mailIds: new Set() })
 
+/** The ledger while events are folded into it: one copy serves a whole log, so that its cost does not grow with its square. */
+interface Draft {
+  readonly teamId: string
+  failure: TeamLedger['failure']
+  readonly members: Map<string, TeamMember>
+  readonly tasks: Map<string, TeamTask>
+  readonly mail: Map<string, TeamMail>
+  readonly mailIds: Set<string>
+}
+
 /** The team after one event of the Lead's log; the same object where the event is none of its. */
-export function teamAfter(team: TeamLedger, event: SessionEvent): TeamLedger {
-  if (team.failure !== null) return team
+export const teamAfter = (team: TeamLedger, event: SessionEvent): TeamLedger => foldTeam(team, [event])
+
+/** The team after more events of the Lead's log; the same object where none of them is its. */
+export function foldTeam(team: TeamLedger, events: readonly SessionEvent[]): TeamLedger {
+  const own = team.failure === null ? events.filter(isOfTeam) : []
+  if (own.length === 0) return team
+  const draft: Draft = { teamId: team.teamId, failure: null, members: new Map(team.members), tasks: new Map(team.tasks), mail: new Map(team.mail.map((one) => [one.id, one])), mailIds: new Set(team.mailIds) }
+  let hasChanged = false
+  for (const event of own) {
+    hasChanged = step(draft, event) || hasChanged
+    // The cursor stays at the first contradiction.
+    if (draft.failure !== null) break
+  }
+  return hasChanged ? { ...draft, mail: [...draft.mail.values()] } : team
+}
+
+const isOfTeam = (event: SessionEvent): event is TeamEvent => Object.hasOwn(records, event.type)
+
+/** Whether it says anything of this team. */
+function step(team: Draft, event: TeamEvent): boolean {
   switch (event.type) {
     case 'team/member':
       return recorded(team, event, ({ member }) => withMember(team, member))
@@ -33,8 +61,6 @@ export function teamAfter(team: TeamLedger, event: SessionEvent): TeamLedger {
       return recorded(team, event, ({ message }) => withMail(team, message))
     case 'team/message/delivered':
       return recorded(team, event, ({ messageId, targetId }) => withoutMail(team, messageId, targetId))
-    default:
-      return team
   }
 }
 
@@ -63,53 +89,59 @@ const records: Readonly<Record<TeamEvent['type'], z.ZodType>> = {
   'team/message/delivered': z.strictObject({ ...head, messageId: z.string(), targetId: z.string() }),
 }
 
-/** Records of another team came along in a fork: they have to be records, and count for nothing. */
-function recorded<Event extends TeamEvent>(team: TeamLedger, { seq, type, data }: Event, step: (data: Event['data']) => TeamLedger | string): TeamLedger {
-  if (data.version !== 1) return { ...team, failure: { seq, problem: `version ${String(data.version)} of a record is not known` } }
+/** Records of another team came along in a fork: they have to be records, and count for nothing. `change` gives what is wrong, or null. */
+function recorded<Event extends TeamEvent>(team: Draft, { seq, type, data }: Event, change: (data: Event['data']) => string | null): boolean {
+  const fail = (problem: string) => ((team.failure = { seq, problem }), true)
+  if (data.version !== 1) return fail(`version ${String(data.version)} of a record is not known`)
   const parsed = records[type].safeParse(data)
-  if (!parsed.success) return { ...team, failure: { seq, problem: z.prettifyError(parsed.error).replaceAll('\n', ' ') } }
-  if (data.teamId !== team.teamId) return team
-  const next = step(data)
-  return typeof next === 'string' ? { ...team, failure: { seq, problem: next } } : next
+  if (!parsed.success) return fail(z.prettifyError(parsed.error).replaceAll('\n', ' '))
+  if (data.teamId !== team.teamId) return false
+  const problem = change(data)
+  return problem === null ? true : fail(problem)
 }
 
-function withMember(team: TeamLedger, member: TeamMember): TeamLedger | string {
-  const before = team.members.get(member.id)
+function withMember({ members }: Draft, member: TeamMember): string | null {
+  const before = members.get(member.id)
   if ((member.phase === 'failed') !== (member.error !== undefined)) return `${member.name} is ${member.phase}, with ${member.error === undefined ? 'no' : 'an'} error`
   if (before === undefined) {
     if (member.phase !== 'provisioning') return `${member.name} begins as ${member.phase}`
-    if ([...team.members.values()].some(({ name }) => name === member.name)) return `the name ${member.name} is used twice`
+    if ([...members.values()].some(({ name }) => name === member.name)) return `the name ${member.name} is used twice`
   } else {
     if (before.phase !== 'provisioning') return `${member.name} is ${before.phase} and changes once more`
     if (member.phase === 'provisioning') return `${member.name} is set up twice`
     if (before.name !== member.name || before.provider !== member.provider || before.context !== member.context) return `${before.name} became another member`
   }
-  return { ...team, members: new Map(team.members).set(member.id, member) }
+  members.set(member.id, member)
+  return null
 }
 
-function withTask(team: TeamLedger, task: TeamTask): TeamLedger | string {
-  const before = team.tasks.get(task.id)
+function withTask({ tasks }: Draft, task: TeamTask): string | null {
+  const before = tasks.get(task.id)
   if (before === undefined) {
-    if (task.id !== `task-${team.tasks.size + 1}`) return `${task.id} does not follow ${team.tasks.size} tasks`
+    if (task.id !== `task-${tasks.size + 1}`) return `${task.id} does not follow ${tasks.size} tasks`
     if (task.revision !== 1 || task.status !== 'pending' || task.ownerId !== undefined) return `${task.id} does not begin pending, unowned, at revision 1`
   } else {
     if (before.status === 'deleted') return `${task.id} was deleted and changes`
     if (task.revision !== before.revision + 1) return `revision ${task.revision} of ${task.id} does not follow ${before.revision}`
   }
   if (task.status === 'in_progress' && task.ownerId === undefined) return `${task.id} is in progress and nobody’s`
-  const unknown = task.blockedBy.find((id) => !team.tasks.has(id) || id === task.id)
+  const unknown = task.blockedBy.find((id) => !tasks.has(id) || id === task.id)
   if (unknown !== undefined) return `${task.id} waits for ${unknown}`
-  return { ...team, tasks: new Map(team.tasks).set(task.id, task) }
+  tasks.set(task.id, task)
+  return null
 }
 
-function withMail(team: TeamLedger, message: TeamMail): TeamLedger | string {
-  if (team.mailIds.has(message.id)) return `message ${message.id} is queued twice`
-  return { ...team, mail: [...team.mail, message], mailIds: new Set(team.mailIds).add(message.id) }
+function withMail({ mail, mailIds }: Draft, message: TeamMail): string | null {
+  if (mailIds.has(message.id)) return `message ${message.id} is queued twice`
+  mail.set(message.id, message)
+  mailIds.add(message.id)
+  return null
 }
 
-function withoutMail(team: TeamLedger, messageId: string, targetId: string): TeamLedger | string {
-  const found = team.mail.find(({ id }) => id === messageId)
+function withoutMail({ mail }: Draft, messageId: string, targetId: string): string | null {
+  const found = mail.get(messageId)
   if (found === undefined) return `message ${messageId} is delivered and does not wait`
   if (found.targetId !== targetId) return `message ${messageId} went to ${targetId} in the place of ${found.targetId}`
-  return { ...team, mail: team.mail.filter((one) => one !== found) }
+  mail.delete(messageId)
+  return null
 }

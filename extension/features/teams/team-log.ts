@@ -1,7 +1,7 @@
 import type { EventDraft } from '../../core/log/event.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import { TeamError } from './error.ts'
-import { emptyTeam, soundTeam, teamAfter, type TeamLedger } from './ledger.ts'
+import { emptyTeam, foldTeam, soundTeam, type TeamLedger } from './ledger.ts'
 
 type TeamDraft = EventDraft<'team/member'> | EventDraft<'team/task'> | EventDraft<'team/message/queued'> | EventDraft<'team/message/delivered'>
 
@@ -26,7 +26,7 @@ export class TeamLog {
     const { session } = this.#lead
     if (this.#seen === session.length) return this.#ledger
     const events = this.#seen === 0 ? session.milestones() : session.events(this.#seen)
-    this.#ledger = events.reduce(teamAfter, this.#ledger)
+    this.#ledger = foldTeam(this.#ledger, events)
     this.#seen = session.length
     return this.#ledger
   }

@@ -3,7 +3,8 @@ import type { SessionEvent } from '../../../extension/core/log/event.ts'
 import { changedTask, createdTask, isReady, scopeWarnings, taskMoves, type Actor, type TaskAction, type TaskChange } from '../../../extension/features/teams/board.ts'
 import type { TeamErrorCode } from '../../../extension/features/teams/error.ts'
 import type { TeamMember, TeamTask, TeamTaskStatus } from '../../../extension/features/teams/events.ts'
-import { emptyTeam, soundTeam, teamAfter } from '../../../extension/features/teams/ledger.ts'
+import { receivedProjection } from '../../../extension/features/teams/received.ts'
+import { emptyTeam, foldTeam, soundTeam, teamAfter } from '../../../extension/features/teams/ledger.ts'
 import { normalisedScopes, scopesOverlap } from '../../../extension/features/teams/write-scopes.ts'
 
 const lead: Actor = { id: 'lead', isLead: true }
@@ -199,6 +200,25 @@ describe('8 the log of the Lead tells the team, strictly', () => {
     ['mail that nobody queued', [['team/message/delivered', { ...head, messageId: 'm1', targetId: 'ada' }]]],
     ['mail to another', [queued, ['team/message/delivered', { ...head, messageId: 'm1', targetId: 'bob' }]]],
   ]
+  it('a long log is told at once as it is told event by event, and what was told before stays as it was', () => {
+    const talk = Array.from({ length: 40 }, (_, at) => [
+      ['team/message/queued', { ...head, message: { ...mail, id: `m${at + 5}` } }] as const,
+      ...(at % 3 === 0 ? [['team/message/delivered', { ...head, messageId: `m${at + 5}`, targetId: 'ada' }] as const] : []),
+    ]).flat()
+    const before = ledger(of(member()), to(task('task-1')), queued)
+    const kept = structuredClone(before)
+    const events = [...talk, to(task('task-1', { revision: 2 }))].map(([type, data], at) => ({ seq: at + 3, type, data }) as unknown as SessionEvent)
+    expect(foldTeam(before, events)).toEqual(events.reduce(teamAfter, before))
+    expect(foldTeam(before, events).mail.length).toBe(27)
+    expect(before).toEqual(kept)
+    expect(foldTeam(before, [{ seq: 9, type: 'turn/end', data: { turn: 1, reason: { kind: 'completed' } } } as unknown as SessionEvent])).toBe(before)
+  })
+  it('what a session received long ago is not kept for good', () => {
+    const messages = Array.from({ length: 3_000 }, (_, at) => ({ seq: at, type: 'user/message', data: { source: { kind: 'team-message', teamId: 'lead', messageId: `m${at}` } } }) as unknown as SessionEvent)
+    const { mail: kept } = messages.reduce(receivedProjection.step, receivedProjection.start())
+    expect([kept.length, kept.at(-1)]).toEqual([1_000, 'm2999'])
+  })
+
   it.each(broken)('%s is a corrupt log, for good', (_what, events) => {
     const team = ledger(...events, to(task('task-1')))
     expect(team.failure?.seq).toBe(events.length - 1)
