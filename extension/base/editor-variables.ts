@@ -14,7 +14,9 @@ export interface EditorVariables {
  */
 export function replaceVariables(text: string, { environment, homeFolder, workspaceFolder, pathSeparator }: EditorVariables): string | null {
   let isKnown = true
-  const known: Readonly<Record<string, string | null>> = { userHome: homeFolder, workspaceFolder, pathSeparator, '/': pathSeparator }
+  // `cwd` is the folder too, where there is one.
+  const workspaceFolderBasename = workspaceFolder?.split(pathSeparator).findLast((part) => part !== '') ?? null
+  const known: Readonly<Record<string, string | null>> = { userHome: homeFolder, workspaceFolder, workspaceFolderBasename, cwd: workspaceFolder, pathSeparator, '/': pathSeparator }
   const replaced = text.replaceAll(/\$\{([^}]*)\}/g, (_whole, name: string) => {
     // A variable that is not set is empty, as in the editor.
     const value = name.startsWith('env:') ? (environment[name.slice('env:'.length)] ?? '') : (known[name] ?? null)

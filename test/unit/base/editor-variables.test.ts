@@ -8,8 +8,13 @@ describe('variables of the editor', () => {
     ['${env:A}:${env:NONE}', 'a:'],
     ['${userHome}${/}bin${pathSeparator}x', '/home/me/bin/x'],
     ['${workspaceFolder}/x', '/project/x'],
+    ['${cwd}/${workspaceFolderBasename}', '/project/project'],
     ['${config:x}', null],
     ['${env:A} ${command:y}', null],
   ])('in %j', (text, replaced) => expect(replaceVariables(text, variables)).toBe(replaced))
-  it('of a folder that is not there are not known', () => expect(replaceVariables('${workspaceFolder}/x', { ...variables, workspaceFolder: null })).toBe(null))
+  it.each(['${workspaceFolder}/x', '${workspaceFolderBasename}', '${cwd}'])('of a folder that is not there are not known: %s', (text) => expect(replaceVariables(text, { ...variables, workspaceFolder: null })).toBe(null))
+  it.each([
+    ['/work/my app/', '/', 'my app'],
+    ['C:\\work\\app', '\\', 'app'],
+  ])('name the folder %j without its way', (workspaceFolder, pathSeparator, name) => expect(replaceVariables('${workspaceFolderBasename}', { ...variables, workspaceFolder, pathSeparator })).toBe(name))
 })
