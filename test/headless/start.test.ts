@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -29,6 +29,30 @@ describe('compiled code', () => {
     await runHeadless(['catalogue'], { env: cacheOf(root) })
     for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) if (entry.isFile()) writeFileSync(join(entry.parentPath, entry.name), 'broken')
     expect(await runHeadless(['catalogue'], { env: cacheOf(root) })).toMatchObject({ code: 0, stderr: '' })
+  })
+})
+
+describe('a Node that is too old', () => {
+  /** The program under a Node that says it is 20 and lacks what it lacks. */
+  const start = (bundle: string, ...args: readonly string[]) => {
+    const old = "import module from 'node:module'; Object.defineProperty(process.versions, 'node', { value: '20.20.2' }); Object.defineProperty(process, 'version', { value: 'v20.20.2' }); delete module.enableCompileCache; module.syncBuiltinESMExports()"
+    return spawnSync(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(old)}`, bundle, ...args], { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: process.env['HOME'] } })
+  }
+
+  it('hands over to the one that was installed beside the program', () => {
+    const { status, stdout, stderr } = start(headlessBundle, 'catalogue')
+    expect([status, stderr, (JSON.parse(stdout) as readonly unknown[]).length > 50]).toEqual([0, '', true])
+    expect(start(headlessBundle, 'nonsense')).toMatchObject({ status: 2, stdout: '' })
+  })
+  it('says what to do where there is none', () => {
+    const { root, remove } = createFolders()
+    try {
+      const alone = join(root, 'headless.mjs')
+      copyFileSync(headlessBundle, alone)
+      expect(start(alone, 'catalogue')).toMatchObject({ status: 1, stdout: '', stderr: 'Bosun needs Node 22 or newer, and this is v20.20.2. Start it by "npm run -s headless -- …", which brings its own.\n' })
+    } finally {
+      remove()
+    }
   })
 })
 
