@@ -33,7 +33,7 @@ export function costWords(sum: CostSum | undefined, { t }: Localization): string
   if (sum === undefined || sum.requests === 0) return null
   if (sum.amount > 0) return formatDollars(sum.amount)
   const tokens = sum.inputTokens + sum.cacheRead + sum.cacheWrite + sum.outputTokens
-  return tokens === 0 ? null : t('{count} tk', { count: tokens < 1_000 ? tokens : `${(tokens / 1_000).toFixed(tokens < 99_950 ? 1 : 0)}k` })
+  return tokens === 0 ? null : t('{count} tokens', { count: tokens < 1_000 ? tokens : `${(tokens / 1_000).toFixed(tokens < 99_950 ? 1 : 0)}k` })
 }
 
 /** One line of what a model wrote, with nothing in it that cannot be seen. */

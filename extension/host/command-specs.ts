@@ -221,7 +221,7 @@ export const commandSpecs: readonly CommandSpec[] = [
   job('jobRestart', 'Restart', 'debug-restart', 'restart', 'bosun.jobs', jobMenu('inline@3', '\\bended\\b.*\\brestartable\\b'), jobMenu('4_end@1', '\\brestartable\\b')),
   job('jobKill', 'Kill', 'debug-stop', 'kill', 'bosun.jobs.live', jobMenu('inline@4', '\\blive\\b'), jobMenu('4_end@2', '\\blive\\b')),
   { id: 'mcpAdd', title: 'Add MCP Server…', icon: 'add', target: { mcp: 'add' }, menus: [{ menu: 'view/title', when: 'view == bosun.mcp', group: 'navigation@1' }] },
-  { id: 'mcpRefresh', title: 'Read MCP Configuration Anew', icon: 'refresh', target: { mcp: 'refresh' }, menus: [{ menu: 'view/title', when: 'view == bosun.mcp', group: 'navigation@2' }] },
+  { id: 'mcpRefresh', title: 'Reload MCP Configuration', icon: 'refresh', target: { mcp: 'refresh' }, menus: [{ menu: 'view/title', when: 'view == bosun.mcp', group: 'navigation@2' }] },
   mcp('mcpAllow', 'Allow Server to Run', 'check', 'allow', 'waits', 'inline@1', '1_run@1'),
   mcp('mcpSignIn', 'Sign In…', 'sign-in', 'sign-in', 'locked', 'inline@1', '1_run@1'),
   { ...mcp('mcpInput', 'Give Value…', 'key', 'give-input', 'asking'), menus: [mcpMenu('inline@1', 'lacking'), mcpMenu('3_change@1', 'asking')] },

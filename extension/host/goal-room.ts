@@ -159,7 +159,7 @@ export class GoalRoom {
     const isUnfinished = state !== null && state.goal.phase !== 'complete'
     const text = isUnfinished ? t('Stop and clear this goal?') : t('Clear this goal?')
     const detail = [state === null ? '' : short(state.goal.objective), t('What was done stays. The goal cannot be brought back; a new one can be set.')].filter((line) => line !== '').join('\n\n')
-    if (!(await editor.confirm({ text, detail, yes: isUnfinished ? t('Stop and clear') : t('Clear') }))) return
+    if (!(await editor.confirm({ text, detail, yes: isUnfinished ? t('Stop and Clear') : t('Clear') }))) return
     const runs = this.#chat.services.goals.isInRound(agent)
     this.#chat.services.goals.clear(agent, ref)
     if (runs) agent.cancel({ kind: 'user' }, { keepInbox: true })

@@ -5,7 +5,8 @@ import { after, test } from 'node:test'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { fixtures, now } from '../webview/harness/fixtures.ts'
-import { openHarness, showFixture, startBrowser, type Theme } from '../webview/harness/harness-page.ts'
+import { openHarness, showFixture, showPage, startBrowser, type Theme } from '../webview/harness/harness-page.ts'
+import { pageFixtures } from '../webview/harness/page-fixtures.ts'
 
 const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const browser = await startBrowser()
@@ -14,7 +15,11 @@ after(() => browser.close())
 /** Every state in one theme, and those with most colours in the two others, the narrowest promised view among them. */
 const views: readonly { readonly theme: Theme; readonly width: number; readonly names: readonly string[] }[] = [
   { theme: 'dark-modern', width: 300, names: Object.keys(fixtures) },
-  { theme: 'light-modern', width: 600, names: ['streaming', 'cards-open', 'cards-others', 'approvals-several', 'failures', 'running-commands', 'running-commands-open'] },
+  {
+    theme: 'light-modern',
+    width: 600,
+    names: ['streaming', 'cards-open', 'cards-others', 'approvals-several', 'failures', 'running-commands', 'running-commands-open', 'goal-open', 'goal-disarmed', 'goal-blocked', 'usage-limits', 'reminders-open', 'sessions'],
+  },
   { theme: 'high-contrast', width: 280, names: ['streaming', 'cards-open', 'running-commands-open', 'question', 'failures', 'notices', 'menu-references', 'menu-commands', 'attachments', 'add-menu'] },
 ]
 
@@ -24,6 +29,20 @@ for (const { theme, width, names } of views) {
     const found: string[] = []
     for (const name of names) {
       await showFixture(harness, fixtures[name]!)
+      found.push(...(await problems(harness.page)).map((problem) => `${name}: ${problem}`))
+      if ((await sidewaysOverflow(harness.page)) > 0) found.push(`${name}: something reaches out of the view sideways`)
+    }
+    await harness.close()
+    assert.deepEqual(found, [])
+  })
+}
+
+for (const theme of ['dark-modern', 'light-modern'] as const) {
+  test(`the pages of the editor area are accessible in every state: ${theme}, 300 px`, async () => {
+    const harness = await openHarness(browser, { theme, width: 300, height: 760, time: now, pageKey: { kind: 'team', sessionId: 's', id: 't' } })
+    const found: string[] = []
+    for (const [name, view] of Object.entries(pageFixtures)) {
+      await showPage(harness, view)
       found.push(...(await problems(harness.page)).map((problem) => `${name}: ${problem}`))
       if ((await sidewaysOverflow(harness.page)) > 0) found.push(`${name}: something reaches out of the view sideways`)
     }

@@ -62,6 +62,12 @@ describe('in little room', () => {
     })
   }
 
+  test('what is to be run has the room that it takes, not more', async () => {
+    await show([prompt('a')], { ...running, approvals: [{ id: 'a1', callId: null, tool: 'bash', effect: 'Run `ls`', why: '', card: { card: 'terminal', title: 'ls' }, always: [], who: null }] })
+    const [means, command] = await Promise.all([rect('.means'), rect('.means-command')])
+    assert.ok(means.height - command.height < 2, `${means.height} px for ${command.height}`)
+  })
+
   test('a text to change before it is allowed shows its lines', async () => {
     await show([prompt('a')], { ...running, approvals: [approval] })
     await chat.page.getByRole('button', { name: 'Edit…' }).click()
@@ -256,6 +262,12 @@ describe('a message', () => {
     assert.deepEqual(requests.filter((url) => !url.startsWith('http://harness.test/')), [])
     // The picture became a link, which the host asks about.
     assert.deepEqual(await postedOf('open-link'), [{ type: 'open-link', url: 'https://example.org/pixel.png' }])
+  })
+
+  test('has the marks of a list where its words begin, from whichever side they are read', async () => {
+    await show([prompt('a'), text('- פריט ראשון\n- second\n\nend'), text('1. one\n\n   > פסוק\n2. two')])
+    const paddings = await chat.page.locator('.markdown :is(ul, ol)').evaluateAll((lists) => lists.map((list) => [getComputedStyle(list).paddingLeft, getComputedStyle(list).paddingRight]))
+    assert.deepEqual(paddings, [['0px', '22px'], ['22px', '0px']])
   })
 
   test('leads to files and pages by click and by key', async () => {

@@ -161,7 +161,7 @@ test('after a reload the goal waits; the person resumes it from the notification
       await page.locator('.statusbar-item').filter({ hasText: 'paused 3/20' }).waitFor()
 
       await workbench.runCommand('Bosun Goal: Clear Goal')
-      await page.locator('.monaco-dialog-box').getByRole('button', { name: 'Stop and clear' }).click()
+      await page.locator('.monaco-dialog-box').getByRole('button', { name: 'Stop and Clear' }).click()
       await goal.waitFor({ state: 'detached' })
       const operations = async () => (await events(workbench)).flatMap(({ type, data }) => (type === 'goal/change' ? [data['operation']] : []))
       await until(async () => (await operations()).includes('clear'), 'the end of the goal in the log')

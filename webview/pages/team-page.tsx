@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { PageMessage, TeamBoardView, TeamColumn, TeamMailView, TeamMemberView, TeamTaskCardView } from '../../extension/protocol/editor-page.ts'
 import { Icon } from '../components/icon.tsx'
 import { IconButton } from '../components/icon-button.tsx'
-import { plural, t } from '../l10n.ts'
+import { language, plural, t } from '../l10n.ts'
 
 type Post = (message: PageMessage) => void
 
@@ -26,7 +26,7 @@ export function TeamPage({ board, post }: { readonly board: TeamBoardView | null
   if (board === null)
     return (
       <main class="page-empty">
-        <p>{t('The session of this team is not open.')}</p>
+        <h1>{t('The session of this team is not open.')}</h1>
         <button type="button" class="button-primary" onClick={() => post({ type: 'open-session' })}>
           {t('Open session')}
         </button>
@@ -218,7 +218,7 @@ function Mailbox({ mail }: { readonly mail: readonly TeamMailView[] }) {
       <ol ref={box} tabIndex={0} onScroll={({ currentTarget }) => (isAtEnd.current = currentTarget.scrollHeight - currentTarget.scrollTop - currentTarget.clientHeight < 8)}>
         {mail.map(({ id, at, from, to, text, isWaking, isDelivered }) => (
           <li key={id} class="mail" data-delivered={isDelivered}>
-            <span class="mail-time">{new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}</span>
+            <span class="mail-time">{new Date(at).toLocaleTimeString(language(), { hour: '2-digit', minute: '2-digit' })}</span>
             <span class="mail-way">
               {from} <Icon name="arrow-small-right" /> {to}
             </span>

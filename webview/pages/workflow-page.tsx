@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { PageMessage, WorkflowMemberView, WorkflowRunView } from '../../extension/protocol/editor-page.ts'
 import { Icon } from '../components/icon.tsx'
 import { IconButton } from '../components/icon-button.tsx'
-import { plural, t } from '../l10n.ts'
+import { language, plural, t } from '../l10n.ts'
 import { formatSeconds } from '../text/format.ts'
 
 interface Props {
@@ -16,7 +16,7 @@ const states = {
   running: { icon: 'loading', text: 'Running' },
   completed: { icon: 'pass', text: 'Completed' },
   failed: { icon: 'error', text: 'Failed' },
-  cancelled: { icon: 'circle-slash', text: 'Cancelled' },
+  cancelled: { icon: 'circle-slash', text: 'Canceled' },
   interrupted: { icon: 'debug-disconnect', text: 'Cut off' },
 } as const
 
@@ -29,7 +29,7 @@ export function WorkflowPage({ run, post, now }: Props & { readonly run: Workflo
   if (run === null)
     return (
       <main class="page-empty">
-        <p>{t('The session of this run is not open.')}</p>
+        <h1>{t('The session of this run is not open.')}</h1>
         <button type="button" class="button-primary" onClick={() => post({ type: 'open-session' })}>
           {t('Open session')}
         </button>
@@ -101,7 +101,7 @@ function RunHead({ run, post, now }: Props & { readonly run: WorkflowRunView }) 
       )}
       <p class="run-facts" role="status">
         {facts.map((fact, index) => (
-          <span key={index}>{index === 0 ? fact : ` · ${fact}`}</span>
+          <span key={index}>{index === facts.length - 1 ? fact : `${fact} · `}</span>
         ))}
       </p>
       {run.total > 0 && (
@@ -196,7 +196,7 @@ function RunLog({ lines }: { readonly lines: WorkflowRunView['log'] }) {
         onScroll={({ currentTarget }) => (isAtEnd.current = currentTarget.scrollHeight - currentTarget.scrollTop - currentTarget.clientHeight < 8)}
       >
         {lines.map(({ at, text, isPhase }, index) => (
-          <li key={index} class={isPhase ? 'log-phase' : 'log-line'} dir="auto" title={new Date(at).toLocaleTimeString()}>
+          <li key={index} class={isPhase ? 'log-phase' : 'log-line'} dir="auto" title={new Date(at).toLocaleTimeString(language())}>
             {text}
           </li>
         ))}

@@ -67,7 +67,7 @@ function summary(row: Row): string | null {
     case 'command':
       return row.state === 'running' ? null : `/${row.name}: ${firstLine(row.text ?? t('done'), MAX_ANSWER_CHARS)}`
     case 'compaction':
-      return row.state === 'running' ? null : row.state === 'ok' ? t('Older messages were summarised for the model') : (row.error ?? t('The conversation could not be compacted'))
+      return row.state === 'running' ? null : row.state === 'ok' ? t('Older messages were summarized for the model') : (row.error ?? t('The conversation could not be compacted'))
     case 'turn-end':
       return row.outcome === 'completed' ? t('Bosun is done, {0}', plural(row.steps, '{0} step', '{0} steps')) : (row.message ?? t('The turn ended'))
     case 'prompt':

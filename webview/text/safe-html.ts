@@ -22,7 +22,8 @@ export function createSafeHtml(window: Window): (html: string) => DocumentFragme
   purify.addHook('afterSanitizeAttributes', (node) => {
     if (node.nodeName === 'A') makeLink(node, node.getAttribute('href') ?? '')
     else if (node.nodeName === 'CODE' && node.closest('a, pre') === null && looksLikeFile(node.textContent)) makeFileLink(node)
-    else if (directional.has(node.nodeName)) node.setAttribute('dir', 'auto')
+    // Only the outermost: the browser judges `auto` by text whose own elements have no `dir`, so a list of items that had one would be left to right.
+    else if (directional.has(node.nodeName) && node.closest('[dir]') === null) node.setAttribute('dir', 'auto')
   })
   return (html) =>
     purify.sanitize(html, {

@@ -22,7 +22,7 @@ function said(outcome: CompactionOutcome): CommandOutcome {
     case 'nothing':
       return { text: 'There is nothing to compact yet.' }
     case 'pruned':
-      return { text: 'Old tool output was shortened; there was nothing to summarise.' }
+      return { text: 'Old tool output was shortened; there was nothing to summarize.' }
     case 'summarised':
       return { text: 'The older part of the conversation was replaced by a summary.', sourceEventSeq: outcome.summarySeq }
   }

@@ -8,7 +8,7 @@ export class CompactionError extends HarnessError<CompactionErrorCode> {}
 export const compactionBusy = (cause?: unknown) =>
   new CompactionError('busy', 'The conversation is being worked on. Wait until Bosun is done, or stop it, then compact.', { cause })
 export const compactionCancelled = () => new CompactionError('cancelled', 'Compacting was stopped. The conversation is as it was.')
-export const compactionChanged = () => new CompactionError('changed', 'The conversation changed while it was summarised, so the summary was not used. Compact again.')
+export const compactionChanged = () => new CompactionError('changed', 'The conversation changed while it was summarized, so the summary was not used. Compact again.')
 export const summaryFailed = (reason: string, cause?: unknown) => new CompactionError('summary', `No usable summary was made: ${reason}`, { cause })
 export const commitFailed = (cause: unknown) => new CompactionError('commit', `The summary could not be put in place: ${messageOf(cause)}`, { cause })
 export const persistenceFailedBefore = (cause: unknown) =>

@@ -87,7 +87,7 @@ export async function summarise(first: SummaryParts, units: readonly (readonly M
     at = piece.next
     pieces++
   }
-  if (text === null) throw summaryFailed('there is nothing to summarise.')
+  if (text === null) throw summaryFailed('there is nothing to summarize.')
   return { text, usage, pieces, config: parts.config }
 }
 

@@ -27,7 +27,7 @@ describe('the tree of agents', () => {
     ['one that waits for its own', agent('a', { status: 'waiting' }), { description: 'waits for its agents · 12 s', icon: 'watch' }],
     ['one that is quiet', agent('a', { status: 'idle', mode: 'continuable' }), { description: 'idle · 12 s', icon: 'circle-filled' }],
     ['one that is stored', agent('a', { status: 'ready', mode: 'continuable', endedAt: now - 2_000, lastLine: 'Done.' }), { description: 'ready for a message · 10 s · Done.', icon: 'circle-outline' }],
-    ['one that went well', ended('a', { cost: '8.1k tk' }), { description: 'done · 8.1k tk · 10 s', icon: 'pass', iconColor: 'testing.iconPassed' }],
+    ['one that went well', ended('a', { cost: '8.1k tokens' }), { description: 'done · 8.1k tokens · 10 s', icon: 'pass', iconColor: 'testing.iconPassed' }],
     ['one that failed', ended('a', { status: 'failed' }), { description: 'failed · 10 s', icon: 'error', iconColor: 'testing.iconFailed' }],
     ['one that was stopped', ended('a', { status: 'aborted' }), { description: 'stopped · 10 s', icon: 'circle-slash' }],
   ])('draws %s', (_name, of, expected) => expect(only(of)).toMatchObject({ id: 'agent:a', label: 'task a', press: 'agentOpen', ...expected }))

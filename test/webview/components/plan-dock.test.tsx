@@ -82,12 +82,12 @@ describe('a call that plan mode refused', () => {
 
   it('can be let through once while the session plans', async () => {
     const { press, names } = await drawn(planning)
-    expect(await press('Allow once although planning')).toEqual([{ type: 'plan-allow-once', callId: 'callId' in row ? row.callId : '' }])
+    expect(await press('Allow once anyway')).toEqual([{ type: 'plan-allow-once', callId: 'callId' in row ? row.callId : '' }])
     expect(names()).toContain('Allowed once')
   })
   it('cannot once it plans no more, nor in a session of another window', async () => {
-    expect((await drawn({})).names()).not.toContain('Allow once although planning')
+    expect((await drawn({})).names()).not.toContain('Allow once anyway')
     render(null, place)
-    expect((await drawn({ ...planning, session: { ...viewState([]).session!, access: 'read-only' } })).names()).not.toContain('Allow once although planning')
+    expect((await drawn({ ...planning, session: { ...viewState([]).session!, access: 'read-only' } })).names()).not.toContain('Allow once anyway')
   })
 })

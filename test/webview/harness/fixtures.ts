@@ -360,7 +360,7 @@ const agents = (): ViewState => {
         children: [agentOf(rows[1]!, { ...below, id: 'b1', label: 'Find the cause', state: 'completed', endedAt: now - 20_000, cost: '$0.02', lastLine: 'It is the time zone.' }), agentOf(rows[1]!, { ...below, id: 'b2', label: 'Run the suite on three systems', canInterrupt: true, lastLine: 'npm test' })],
       }),
       agentOf(rows[2]!, { isAsking: true, lastLine: 'echo shipped > notes.txt' }),
-      agentOf(rows[3]!, { state: 'idle', cost: '5.8k tk', canInterrupt: false }),
+      agentOf(rows[3]!, { state: 'idle', cost: '5.8k tokens', canInterrupt: false }),
     ],
   }))
 }

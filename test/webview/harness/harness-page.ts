@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
-import type { PageHostMessage, PageKey } from '../../../extension/protocol/editor-page.ts'
+import type { PageHostMessage, PageKey, PageView } from '../../../extension/protocol/editor-page.ts'
 import { chatPage } from '../../../extension/protocol/page.ts'
 import { PROTOCOL_VERSION, type HostMessage, type ViewMessage } from '../../../extension/protocol/messages.ts'
 import type { ViewState } from '../../../extension/protocol/view-state.ts'
@@ -145,4 +145,13 @@ export async function showFixture(harness: HarnessPage, fixture: Fixture): Promi
   }
   // Colours of code come with their grammars.
   await harness.page.waitForTimeout(150)
+}
+
+/** Show what a page of the editor area shows, in a page that may have shown another before. */
+export async function showPage(harness: HarnessPage, view: PageView): Promise<void> {
+  await harness.reload({})
+  // It listens once it is drawn.
+  await harness.page.locator('.loading').waitFor()
+  await harness.post({ type: 'page', version: PROTOCOL_VERSION, view })
+  await harness.page.locator('main').waitFor()
 }

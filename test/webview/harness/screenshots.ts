@@ -1,10 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { root } from '../../../scripts/root.ts'
-import { PROTOCOL_VERSION } from '../../../extension/protocol/messages.ts'
 import { fixtures, now } from './fixtures.ts'
-import { runFixtures } from './run-fixtures.ts'
-import { openHarness, showFixture, startBrowser, themes } from './harness-page.ts'
+import { pageFixtures } from './page-fixtures.ts'
+import { openHarness, showFixture, showPage, startBrowser, themes } from './harness-page.ts'
 
 /*
  * Pictures of every state in three themes at two widths, into `out/screenshots/chat/`.
@@ -25,12 +24,8 @@ for (const theme of themes.filter((name) => (option('theme') ?? name) === name))
     }
     await harness.close()
     const paged = await openHarness(browser, { theme, width, height: 760, time: now, pageKey: { kind: 'workflow', sessionId: 's', id: 'r' } })
-    for (const [name, run] of Object.entries(runFixtures).filter(([name]) => wanted.length === 0 || wanted.includes(name))) {
-      await paged.reload({})
-      // It listens once it is drawn.
-      await paged.page.locator('.loading').waitFor()
-      await paged.post({ type: 'page', version: PROTOCOL_VERSION, view: { kind: 'workflow', run } })
-      await paged.page.locator('main').waitFor()
+    for (const [name, view] of Object.entries(pageFixtures).filter(([name]) => wanted.length === 0 || wanted.includes(name))) {
+      await showPage(paged, view)
       await paged.page.screenshot({ path: join(folder, `${name}-${theme}-${width}.png`) })
     }
     await paged.close()

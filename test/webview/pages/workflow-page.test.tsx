@@ -43,7 +43,7 @@ describe('the page of a run', () => {
   })
   it.each([
     ['interrupted', 'Resume', 'The window closed while it ran'],
-    ['cancelled', 'Resume', 'Cancelled'],
+    ['cancelled', 'Resume', 'Canceled'],
     ['failed', 'Retry failed', 'It broke.'],
     ['completed', 'Retry failed', '1 failed'],
   ] as const)('of one that is %s offers “%s”', (state, name, words) => {

@@ -65,5 +65,5 @@ it('says how a compaction ended', () => {
   change({ change: 'row', row })
   expect(announcements.current.value).toBe('')
   change({ change: 'row', row: { ...row, state: 'ok', summary: 'S', messages: 4 } })
-  expect(announcements.current.value).toBe('Older messages were summarised for the model')
+  expect(announcements.current.value).toBe('Older messages were summarized for the model')
 })

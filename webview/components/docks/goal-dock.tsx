@@ -183,7 +183,7 @@ function Checks({ goal: { checks, results } }: { readonly goal: GoalView }) {
           <>
             <Icon name={result === undefined ? 'circle-large-outline' : result.isOk ? 'pass-filled' : 'error'} />
             <span class="goal-check-name" dir="ltr">
-              {check === 'no-new-errors' ? t('No new errors in the editor') : check}
+              {check === 'no-new-errors' ? t('No new errors in the editor') : <code>{check}</code>}
             </span>
             {/* The icon says it; words stand there for what did not pass, and for those who hear the page. */}
             <span class={result?.isOk === false ? 'goal-check-outcome' : 'sr-only'}>{outcome}</span>

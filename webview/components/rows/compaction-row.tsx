@@ -39,9 +39,9 @@ export function CompactionRowView({ entry }: { readonly entry: RowEntry }) {
 function lineOf({ state, messages, error }: CompactionRow): string {
   switch (state) {
     case 'running':
-      return t('Summarising older messages')
+      return t('Summarizing older messages')
     case 'ok':
-      return plural(messages, 'Summarised {0} older message', 'Summarised {0} older messages')
+      return plural(messages, 'Summarized {0} older message', 'Summarized {0} older messages')
     case 'failed':
       return error ?? t('The conversation could not be compacted')
   }

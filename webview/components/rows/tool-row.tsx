@@ -129,7 +129,7 @@ function PlanException({ callId }: { readonly callId: string }) {
           actions.allowOnceAlthoughPlanning(callId)
         }}
       >
-        {isAsked.value ? t('Allowed once') : t('Allow once although planning')}
+        {isAsked.value ? t('Allowed once') : t('Allow once anyway')}
       </button>
     </div>
   )

@@ -1,5 +1,5 @@
 import type { TurnEndRow } from '../../../extension/protocol/view-state.ts'
-import { formatNumber, plural, t } from '../../l10n.ts'
+import { formatNumber, language, plural, t } from '../../l10n.ts'
 import type { RowEntry } from '../../store/chat-store.ts'
 import { formatDuration, formatSeconds, formatShare, formatTokens } from '../../text/format.ts'
 import { useApp } from '../app-context.ts'
@@ -48,7 +48,7 @@ function MayGoOn({ row }: { readonly row: TurnEndRow }) {
   const { store, now } = useApp()
   if (row.resumesAt === null || store.entries.value.at(-1)?.id !== row.id) return null
   const left = row.resumesAt - now.value
-  const at = new Date(row.resumesAt).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+  const at = new Date(row.resumesAt).toLocaleTimeString(language(), { hour: '2-digit', minute: '2-digit' })
   return <span class="may-go-on">{left <= 0 ? t('It may go on now.') : t('It may go on at {0}, in {1}.', at, formatSeconds(left))}</span>
 }
 

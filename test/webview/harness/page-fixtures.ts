@@ -1,4 +1,4 @@
-import type { WorkflowMemberView, WorkflowRunView } from '../../../extension/protocol/editor-page.ts'
+import type { PageView, TeamBoardView, TeamTaskCardView, WorkflowMemberView, WorkflowRunView } from '../../../extension/protocol/editor-page.ts'
 import { now } from './fixtures.ts'
 
 const member = (seq: number, label: string, more: Partial<WorkflowMemberView> = {}): WorkflowMemberView => ({
@@ -26,8 +26,7 @@ const running: WorkflowRunView = {
   total: 7, finished: 3, failed: 1, reused: 0, cost: '$0.11', canResume: false, resumedBy: null,
 }
 
-/** Runs as their page shows them. */
-export const runFixtures: Readonly<Record<string, WorkflowRunView | null>> = {
+const runs: Readonly<Record<string, WorkflowRunView | null>> = {
   'run-running': running,
   'run-failed': { ...running, state: 'failed', endedAt: now, error: 'Workflow migrate-dates failed with SCRIPT_FAILED: TypeError: cannot read property of null (workflow.js:14:22).', canResume: true, reused: 2 },
   'run-finished': { ...running, state: 'completed', endedAt: now, phases: running.phases.map(({ title, members }) => ({ title, members: members.map(({ seq, label, files }) => member(seq, label, { files })) })), finished: 7, failed: 0 },
@@ -38,3 +37,38 @@ export const runFixtures: Readonly<Record<string, WorkflowRunView | null>> = {
   'run-empty': { ...running, phases: [], log: [], total: 0, finished: 0, failed: 0, cost: null },
   'run-closed': null,
 }
+
+const card = (id: string, subject: string, more: Partial<TeamTaskCardView> = {}): TeamTaskCardView => ({ id, revision: 2, subject, description: '', column: 'pending', owner: null, blockers: [], scopes: [], warnings: [], isReady: true, ...more })
+
+const board: TeamBoardView = {
+  title: 'Move the calendar to the new date library', problem: null, notice: null,
+  roster: [
+    { id: 'lead', name: 'lead', isLead: true, status: 'idle', description: '', line: null },
+    { id: 'm1', name: 'ada', isLead: false, status: 'running', description: 'Changes the code', line: 'Running npm test -- zones' },
+    { id: 'm2', name: 'reviewer-of-all-changes', isLead: false, status: 'inactive', description: 'Judges each change', line: null },
+    { id: 'm3', name: 'bob', isLead: false, status: 'failed', description: '', line: 'There is no model of this name.' },
+  ],
+  tasks: [
+    card('task-1', 'Find every use of the old library', { column: 'completed', owner: 'ada' }),
+    card('task-2', 'Change src/format and what depends on it', { column: 'in_progress', owner: 'ada', scopes: ['src/format/**', 'src/calendar/very/deep/folder/with/a/long/name/**'], warnings: ['src/format is also claimed by task-4.'] }),
+    card('task-3', 'Judge the change', { blockers: [{ id: 'task-1', isDone: true }, { id: 'task-2', isDone: false }], isReady: false }),
+    card('task-4', 'Write the changelog', { owner: 'lead' }),
+  ],
+  mail: [
+    { id: 'a', at: now - 120_000, from: 'lead', to: 'ada', isWaking: true, isDelivered: true, text: 'Begin with src/format, please; the rest follows from it.' },
+    { id: 'b', at: now - 60_000, from: 'ada', to: 'reviewer-of-all-changes', isWaking: false, isDelivered: false, text: 'Half of it is changed.' },
+  ],
+}
+
+const teams: Readonly<Record<string, TeamBoardView | null>> = {
+  'team-working': board,
+  'team-stopped': { ...board, problem: 'The log of this team is damaged, so nothing can be changed.', notice: 'Somebody changed this task meanwhile. The board shows it as it is now; do it again if you still want to.' },
+  'team-new': { ...board, title: '', tasks: [], mail: [], roster: board.roster.slice(0, 1) },
+  'team-closed': null,
+}
+
+/** What pages of the editor area show. */
+export const pageFixtures: Readonly<Record<string, PageView>> = Object.fromEntries<PageView>([
+  ...Object.entries(runs).map(([name, run]): [string, PageView] => [name, { kind: 'workflow', run }]),
+  ...Object.entries(teams).map(([name, board]): [string, PageView] => [name, { kind: 'team', board }]),
+])
