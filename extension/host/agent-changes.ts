@@ -4,6 +4,7 @@ import { AgentChangesError } from '../features/checkpoints/service.ts'
 import { oneLine } from './agent-words.ts'
 import type { ChatState } from './chat-state.ts'
 import { keptNames } from './kept-names.ts'
+import { stayWords, wholeOf } from './review-words.ts'
 
 /** Files named in a question. */
 const MAX_NAMED = 20
@@ -45,11 +46,11 @@ export async function restoreBeforeAgent(chat: ChatState, { id, label }: Named):
     ].join('\n')
     if (!(await editor.confirm({ text, detail, yes: t('Restore') }))) return
     const { paths: restored, conflicts, problems } = await agentChanges.restoreBefore(id)
-    const [hard, first] = [conflicts[0], problems[0]]
-    if (hard !== undefined) return say('warning', conflicts.length === 1 ? t('You changed the same lines of {file} since. They stay as they are.', { file: short(chat, hard) }) : t('You changed the same lines in {count} files since. They stay as they are.', { count: conflicts.length }))
-    if (first !== undefined) return say('warning', t('{file} stays as it is. {problem}', { file: short(chat, first.path), problem: first.problem }))
-    if (restored.length === 0) return nothing()
-    say('info', restored.length === 1 ? t('1 file restored to before “{label}”.', { label: name }) : t('{count} files restored to before “{label}”.', { count: restored.length, label: name }))
+    const count = wholeOf(restored, conflicts).length
+    const why = stayWords({ conflicts, problems }, l10n, (path) => short(chat, path))
+    const back = count === 0 ? [] : [count === 1 ? t('1 file restored to before “{label}”.', { label: name }) : t('{count} files restored to before “{label}”.', { count, label: name })]
+    if (back.length + why.length === 0) return nothing()
+    say(why.length === 0 ? 'info' : 'warning', [...back, ...why].join(' '))
   } catch (error) {
     if (!isErrorOf(AgentChangesError, error)) throw error
     say('warning', error.code === 'AGENTS_AT_WORK' ? t('Agents are still at work on these files. Stop them or wait, then restore.') : t('The session of this agent is not there any more, so nobody knows what it changed.'))

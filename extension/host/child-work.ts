@@ -178,7 +178,10 @@ export class ChildWorkRoom {
     const actions: readonly NoticeAction[] = [{ id: 'review', label: t('Review'), run: () => this.review() }]
     const [first] = problems
     if (conflicts.length > 0) return this.#chat.notice('child-work-end', 'warning', t('{taken} taken over. In {count} you changed the same lines since; they stay as they are.', { taken: filesWords(paths.length, t), count: conflicts.length }), actions)
-    if (first !== undefined) return this.#chat.notice('child-work-end', 'warning', t('{file}: {problem}', { file: nameOf(first.path), problem: first.problem }), actions)
+    if (first !== undefined) {
+      const why = t('{file}: {problem}', { file: nameOf(first.path), problem: first.problem })
+      return this.#chat.notice('child-work-end', 'warning', paths.length === 0 ? why : `${t('{taken} taken over.', { taken: filesWords(paths.length, t) })} ${why}`, actions)
+    }
     this.#chat.notice('child-work-end', 'info', t('{taken} of “{label}” taken over. The review can take it back.', { taken: filesWords(paths.length, t), label: work.label }))
   }
 

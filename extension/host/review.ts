@@ -7,6 +7,7 @@ import type { Artifacts, ShownSession } from './artifacts.ts'
 import type { ChatState } from './chat-state.ts'
 import { keptNames } from './kept-names.ts'
 import type { NoticeAction } from './notices.ts'
+import { stayWords, wholeOf } from './review-words.ts'
 
 /** News of files that come in bursts are shown together. */
 const PAUSE_MS = 100
@@ -74,7 +75,8 @@ export class Review {
   async undo(target: UndoTarget, overConflicts = false): Promise<void> {
     const session = this.#writable()
     if (session === null) return
-    this.#report(await this.#chat.services.reviews.undo(session, target, { overConflicts }), target)
+    const outcome = await this.#chat.services.reviews.undo(session, target, { overConflicts })
+    this.#report(outcome, target, wholeOf(outcome.paths, outcome.conflicts).length)
   }
 
   async undoAll(): Promise<void> {
@@ -186,26 +188,24 @@ export class Review {
 
   // Words
 
-  #report({ conflicts, problems }: ReviewOutcome, target: UndoTarget): void {
+  /** `undone`: how many files went back. */
+  #report({ conflicts, problems }: ReviewOutcome, target: UndoTarget, undone = 0): void {
     const { notices } = this.#chat
     const { l10n, logger } = this.#chat.world
     const { t } = l10n
     notices.close('review')
-    for (const { path, problem } of problems) logger.warn('A file under review stayed as it is.', { path, problem })
-    const [first] = problems
-    const [hard] = conflicts
-    if (hard !== undefined) {
-      const text =
-        conflicts.length === 1
-          ? t('You changed the same lines of {file} since. They stay as they are.', { file: this.#short(hard) })
-          : t('You changed the same lines in {count} files since. They stay as they are.', { count: conflicts.length })
-      this.#say('warning', text, [
-        { id: 'compare', label: t('Compare'), run: () => this.#compare(conflicts) },
-        { id: 'undo', label: t('Undo all the same'), run: () => this.#force(conflicts, target) },
-      ])
-    } else if (first !== undefined) {
-      this.#say('warning', problems.length === 1 ? t('{file} stays as it is. {problem}', { file: this.#short(first.path), problem: first.problem }) : t('{count} files stay as they are. {problem}', { count: problems.length, problem: first.problem }), [])
-    }
+    for (const { path, problem } of problems) logger.warn('A file under review stayed as it was.', { path, problem })
+    const why = stayWords({ conflicts, problems }, l10n, (path) => this.#short(path))
+    if (why.length === 0) return
+    const back = undone === 0 ? [] : [undone === 1 ? t('1 file went back.') : t('{count} files went back.', { count: undone })]
+    const actions =
+      conflicts.length === 0
+        ? []
+        : [
+            { id: 'compare', label: t('Compare'), run: () => this.#compare(conflicts) },
+            { id: 'undo', label: t('Undo all the same'), run: () => this.#force(conflicts, target) },
+          ]
+    this.#say('warning', [...back, ...why].join(' '), actions)
   }
 
   async #force(conflicts: readonly string[], target: UndoTarget): Promise<void> {

@@ -125,7 +125,9 @@ describe('what an agent changed', () => {
     ['how many files went back', restored({ paths: ['/project/a.ts', '/project/b.ts'] }), '2 files restored to before “task a”.'],
     ['that nothing was changed', { planBefore: async () => ({ paths: [], agents: 0 }) }, 'Nothing that was changed since “task a” began is left to take back.'],
     ['that nothing was left to take back', restored({}), 'Nothing that was changed since “task a” began is left to take back.'],
-    ['where the person changed the same lines', restored({ paths: ['/project/b.ts'], conflicts: ['/project/a.ts'] }), 'You changed the same lines of a.ts since. They stay as they are.'],
+    ['where the person changed the same lines, after how many went back', restored({ paths: ['/project/b.ts', '/project/a.ts'], conflicts: ['/project/a.ts'] }), '1 file restored to before “task a”. You changed the same lines of a.ts since. They stay as they are.'],
+    ['only where, when nothing else went back', restored({ conflicts: ['/project/a.ts', '/project/b.ts'] }), 'You changed the same lines in 2 files since. They stay as they are.'],
+    ['what keeps several files as they are, and how many went back', restored({ paths: ['/project/c.ts', '/project/d.ts'], problems: ['a', 'b'].map((name) => ({ path: `/project/${name}.ts`, problem: 'It is locked.' })) }), '2 files restored to before “task a”. 2 files stay as they are. It is locked.'],
     ['what keeps a file as it is', restored({ problems: [{ path: '/project/a.ts', problem: 'It is locked.' }] }), 'a.ts stays as it is. It is locked.'],
     ['that others are at work', { planBefore: () => Promise.reject(new AgentChangesError('AGENTS_AT_WORK', 'busy')) }, 'Agents are still at work on these files. Stop them or wait, then restore.'],
   ])('says %s', async (_, more, words) => expect((await say(more)).said).toEqual([words]))

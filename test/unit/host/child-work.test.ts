@@ -71,6 +71,12 @@ describe('the work of a child', () => {
     expect(r.notices()).toContain('1 file taken over. In 1 you changed the same lines since; they stay as they are.')
   })
 
+  it('says what could not be written beside what could', async () => {
+    const r = await rig({ outcome: { paths: ['/project/a'], problems: [{ path: '/project/b', problem: 'It is locked.' }] } })
+    await r.review('all')
+    expect(r.notices()).toContain('1 file taken over. b: It is locked.')
+  })
+
   it('is taken over by file and by region', async () => {
     const files = [file('a', { hunks: [hunk(1), hunk(5), hunk(9, { isTaken: true })] }), file('b')]
     const byFile = await rig({ files })

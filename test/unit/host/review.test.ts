@@ -131,6 +131,11 @@ describe('keeping and undoing', () => {
     await r.say({ type: 'notice-action', id: 'review', action: 'undo' })
     expect(undone).toEqual([['turn', false], ['turn', true]])
   })
+  it('says how many files went back, whatever stays as it is', async () => {
+    const r = await rig({ undo: async () => ({ paths: ['/project/a', '/project/b', '/project/c'], conflicts: ['/project/a'], problems: [{ path: '/project/d', problem: 'It is locked.' }] }) })
+    await r.say({ type: 'review', verb: 'undo', what: { turn: 1 } })
+    expect(r.state().notices).toMatchObject([{ level: 'warning', text: '2 files went back. You changed the same lines of a since. They stay as they are. d stays as it is. It is locked.' }])
+  })
   it('where both changed the same lines opens the merge editor, and a diff where there is none', async () => {
     const sides = { agent: 'one\nTWO\n', without: 'one\ntwo\n' }
     const r = await rig({ undo: async () => ({ paths: [], conflicts: ['/project/a'], problems: [] }), file: async () => ({ ...review, sides }) })
