@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { rgPath } from '@vscode/ripgrep'
+import { activationFigures } from './activation.ts'
 import { median, ofKind, runAgent } from './agent-runs.ts'
 import type { AgentRun } from './agent-runs.ts'
 import { codeFigures } from './code.ts'
@@ -86,6 +87,7 @@ async function growth(): Promise<readonly Figure[]> {
 }
 
 const suites: Readonly<Record<string, () => Promise<readonly Figure[]>>> = {
+  activation: () => activationFigures(join(import.meta.dirname, '../..'), Math.max(11, repeat)),
   steps,
   memory,
   growth,

@@ -2,7 +2,7 @@
 export interface Figure {
   readonly name: string
   readonly value: number
-  readonly unit: 'ms' | 'bytes' | 'MB' | 'events/s' | 'times'
+  readonly unit: 'ms' | 'bytes' | 'MB' | 'events/s' | 'files' | 'times'
   /** What the same work costs without the harness, in the same unit, in the same run. */
   readonly floor?: number
   /** Largest ratio to the floor, or largest value where there is no floor; smallest for rates. */
