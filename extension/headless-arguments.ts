@@ -53,7 +53,7 @@ export type HeadlessCommand =
   | { readonly command: 'replay'; readonly log: string }
   | ExportCommand
   | ImportCommand
-  | { readonly command: 'help' }
+  | { readonly command: 'help'; /** Else nothing was said at all. */ readonly isAsked: boolean }
 
 /** The arguments say something that cannot be done; the message says what can. Ends the program with 2. */
 export class UsageError extends Error {}
@@ -104,7 +104,7 @@ export function parseHeadlessArguments(argv: readonly string[], workingFolder: s
     case 'help':
     case '--help':
     case '-h':
-      return { command: 'help' }
+      return { command: 'help', isAsked: command !== undefined }
     default:
       throw new UsageError(`Unknown command ${JSON.stringify(command)}. Use run, tool, tools, catalogue, replay, export or import.`)
   }

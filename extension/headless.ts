@@ -2,9 +2,10 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { argumentsFrom } from './base/call-arguments.ts'
-import { isHarnessError } from './base/harness-error.ts'
+import { isErrorOf, isHarnessError } from './base/harness-error.ts'
 import type { Json } from './base/json.ts'
 import { messageOf } from './base/message-of.ts'
+import { EventStoreError } from './capabilities/event-store.ts'
 import { catalogueOf } from './catalogue.ts'
 import { compose } from './compose.ts'
 import type { Application, Capabilities } from './compose.ts'
@@ -12,6 +13,7 @@ import { typedLine } from './core/commands/command-line.ts'
 import { english, pauseWords } from './core/cost/words.ts'
 import type { PauseCause, TurnEndReason } from './core/log/event.ts'
 import type { UserMessage } from './core/log/message.ts'
+import { PresetError } from './core/presets/preset.ts'
 import type { Agent } from './core/session/agent.ts'
 import { MAX_ARCHIVE_BYTES } from './core/session/archive/import.ts'
 import type { ToolResult } from './core/tools/definition.ts'
@@ -36,7 +38,7 @@ async function main(argv: readonly string[]): Promise<number> {
   let command: HeadlessCommand
   try {
     command = parseHeadlessArguments(argv, startFolder('.'))
-    if (command.command === 'help') return say(USAGE, EXIT.usage)
+    if (command.command === 'help') return command.isAsked ? await write(USAGE).then(() => EXIT.completed) : say(USAGE, EXIT.usage)
     return await execute(command)
   } catch (error) {
     if (error instanceof UsageError) return say(`${error.message}\n\n${USAGE}`, EXIT.usage)
@@ -84,9 +86,7 @@ async function runTurn(command: RunCommand): Promise<number> {
       if (header.origin !== 'subagent' || id === command.resume) print(event as unknown as Json)
     })
     const prompt = await promptOf(command)
-    const agent = command.resume === undefined
-      ? await ctx.agents.create({ cwd: world.cwd, ...(command.preset !== undefined && { preset: command.preset }) })
-      : await ctx.agents.resume(command.resume)
+    const agent = await (command.resume === undefined ? newAgent(application, world.cwd, command.preset) : ctx.agents.resume(command.resume).catch(flagRefusal))
     process.stderr.write(`Session ${agent.id}\n`)
     // A turn that waited for a person when its window closed is ended first, by the answers of this run.
     const resumed = agent.status === 'running' ? await turnEnd(application, agent) : null
@@ -107,6 +107,14 @@ async function runTurn(command: RunCommand): Promise<number> {
     await application.dispose()
     await world.dispose()
   }
+}
+
+const newAgent = ({ ctx }: Application, cwd: string, preset: string | undefined): Promise<Agent> => (preset === undefined ? ctx.agents.create({ cwd }) : ctx.agents.create({ cwd, preset }).catch(flagRefusal))
+
+/** What a flag names and is not there is the caller's mistake. */
+function flagRefusal(error: unknown): never {
+  if (isErrorOf(PresetError, error, 'UNKNOWN_PRESET') || isErrorOf(EventStoreError, error, 'SESSION_NOT_FOUND')) throw new UsageError(error.message, { cause: error })
+  throw error
 }
 
 /** Agents that the turn left at work are waited for, with the turns in which their news is heard. */
@@ -178,7 +186,7 @@ async function runCalls(command: ToolCommand): Promise<number> {
     ctx.on('tools/result', (exec, result) => {
       if (exec.parent === undefined) results.set(exec.callId, result)
     })
-    const agent = await ctx.agents.create({ cwd: world.cwd, ...(command.preset !== undefined && { preset: command.preset }) })
+    const agent = await newAgent(application, world.cwd, command.preset)
     if (command.calls.some(({ name }) => name.startsWith('mcp__'))) await serversForCalls(application, world.machine.userFolder)
     const end = turnEnd(application, agent)
     const wasInterrupted = stopOnSignal(agent)
@@ -327,11 +335,16 @@ function providerSettings({ baseUrl, api, apiKeyEnv }: Pick<RunCommand, 'baseUrl
 
 async function promptOf({ prompt }: RunCommand): Promise<string | null> {
   if (prompt === null) return null
-  if ('text' in prompt) return prompt.text
+  const text = 'text' in prompt ? prompt.text : await textOfFile(prompt.file)
+  if (text.trim() === '') throw new UsageError(`${'text' in prompt ? '--prompt' : `--prompt-file ${prompt.file}`} has no words in it.`)
+  return text
+}
+
+async function textOfFile(path: string): Promise<string> {
   try {
-    return await readFile(prompt.file, 'utf8')
+    return await readFile(path, 'utf8')
   } catch (error) {
-    throw new UsageError(`--prompt-file ${prompt.file} cannot be read: ${messageOf(error)}`, { cause: error })
+    throw new UsageError(`--prompt-file ${path} cannot be read: ${messageOf(error)}`, { cause: error })
   }
 }
 
@@ -370,7 +383,7 @@ function stopOnSignal(agent: Agent): () => boolean {
 function exitCodeOf(reason: TurnEndReason, wasInterrupted: boolean): number {
   if (wasInterrupted) return EXIT.interrupted
   if (reason.kind === 'completed') return EXIT.completed
-  return say(`The turn ended with ${describeEnd(reason)}.\n`, EXIT.failed)
+  return say(`The turn ended with ${describeEnd(reason).replace(/\.$/, '')}.\n`, EXIT.failed)
 }
 
 function describeEnd(reason: TurnEndReason): string {

@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { WireApi } from '../../extension/core/model/provider-config.ts'
 import { parseHooks } from '../../extension/features/hooks/parse-hooks.ts'
+import { headlessBundle } from '../support/build-headless.ts'
 import { createFolders, logsIn, readLog, runHeadless } from '../support/headless.ts'
 import type { ModelScript, ScriptToolCall } from '../support/model-script.ts'
 import { failures } from '../support/model-script.ts'
@@ -248,6 +250,30 @@ describe('bad input from the person', () => {
   it('a folder that is not there', () => refuse(['tool', 'read', '{}', '--cwd', '/nowhere/at/all'], 'is not a folder'))
   it('a prompt file that is not there', () =>
     refuse(['run', '--base-url', 'http://127.0.0.1:9/v1', '--model', 'm', '--cwd', '.', '--prompt-file', '/nowhere'], '/nowhere'))
+  const inFolders = (check: (at: readonly string[]) => Promise<void>) => {
+    const { paths, remove } = createFolders('work', 'store')
+    cleanUps.push(remove)
+    mkdirSync(paths[0] ?? '')
+    return check(['--cwd', paths[0] ?? '', '--storage', paths[1] ?? ''])
+  }
+  const model = ['--base-url', 'http://127.0.0.1:9/v1', '--model', 'm']
+  it('a preset that is not there', () =>
+    inFolders(async (at) => {
+      await refuse(['run', ...model, ...at, '--prompt', 'hi', '--preset', 'fast'], 'There is no preset named fast.')
+      await refuse(['tool', 'read', '{}', ...at, '--preset', 'fast'], 'There is no preset named fast.')
+    }))
+  it('a session to go on with that is not there', () => inFolders((at) => refuse(['run', ...model, ...at, '--prompt', 'hi', '--resume', 'gone'], 'There is no session "gone".')))
+  it('a prompt without words', () => inFolders((at) => refuse(['run', ...model, ...at, '--prompt', ' \n'], '--prompt has no words in it.')))
+  it('whoever asks for help gets it as an answer', async () => {
+    const help = (...args: readonly string[]) => spawnSync(process.execPath, [headlessBundle, ...args], { encoding: 'utf8' })
+    expect(help('--help')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Usage:\n/) as string, stderr: '' })
+    expect(help()).toMatchObject({ status: 2, stdout: '', stderr: expect.stringMatching(/^Usage:\n/) as string })
+  })
+  it('a key that is not there ends the turn in one sentence with one full stop', () =>
+    inFolders(async (at) => {
+      const { code, stderr } = await runHeadless(['run', ...model, ...at, '--prompt', 'hi', '--api-key-env', 'NO_SUCH_KEY'])
+      expect([code, stderr.split('\n').at(-2)]).toEqual([1, expect.stringMatching(/^The turn ended with MISSING_CREDENTIAL: .*NO_SUCH_KEY\.$/)])
+    }))
   it('a log that is none', async () => {
     const { paths, remove } = createFolders('log')
     cleanUps.push(remove)

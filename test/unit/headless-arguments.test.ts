@@ -33,7 +33,7 @@ describe('command lines', () => {
       { command: 'import', file: 'x.zip', cwd: '/w', storage: undefined },
     ]))
   it('catalogue, replay, help', () =>
-    expect([parse('catalogue'), parse('replay', 'log'), parse()]).toEqual([{ command: 'catalogue' }, { command: 'replay', log: 'log' }, { command: 'help' }]))
+    expect([parse('catalogue'), parse('replay', 'log'), parse('--help'), parse()]).toEqual([{ command: 'catalogue' }, { command: 'replay', log: 'log' }, { command: 'help', isAsked: true }, { command: 'help', isAsked: false }]))
 })
 
 describe('bad command lines say what to do', () => {
