@@ -8,6 +8,7 @@ export default defineConfig({
     // A limit is there to end what hangs, not to time what runs beside other work.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 50_000 } },
     passWithNoTests: false,
     // Tests wait for programs more than they compute, so two cores are for two workers, not for one and the main thread.
     maxWorkers: Math.max(2, availableParallelism() - 1),

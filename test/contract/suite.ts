@@ -21,7 +21,7 @@ export async function inWorld<World extends { dispose(): Promise<void> }>(create
 /** Resolves when it is so. Errors: `Error` after five seconds. */
 export async function until(what: string, isSo: () => boolean): Promise<void> {
   for (let looks = 0; !isSo(); looks++) {
-    if (looks === 250) throw new Error(`Not so within 5 s: ${what}`)
+    if (looks === 2_000) throw new Error(`Not so within 40 s: ${what}`)
     await delay(20)
   }
 }

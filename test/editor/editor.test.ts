@@ -16,7 +16,7 @@ import { createVscodeWorkspace } from '../../extension/platform/vscode/workspace
 const active = () => vscode.window.tabGroups.activeTabGroup.activeTab
 const until = async (holds: () => boolean, what: string) => {
   for (let waited = 0; !holds(); waited += 50) {
-    ok(waited < 20_000, what)
+    ok(waited < 50_000, what)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

@@ -85,7 +85,7 @@ describe('the file tools in the editor', () => {
   const open = async (uri: vscode.Uri) => await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri))
   const type = async (editor: vscode.TextEditor, line: number, text: string) => ok(await editor.edit((edit) => edit.insert(new vscode.Position(line, 0), text)))
   const until = async (isTrue: () => boolean) => {
-    for (let waited = 0; !isTrue() && waited < 10_000; waited += 50) await new Promise((resolve) => setTimeout(resolve, 50))
+    for (let waited = 0; !isTrue() && waited < 50_000; waited += 50) await new Promise((resolve) => setTimeout(resolve, 50))
     ok(isTrue())
   }
 

@@ -8,7 +8,7 @@ import { VscodeProblemMarks } from '../../extension/platform/vscode/problem-mark
 import { vscodeTerminalViews } from '../../extension/platform/vscode/terminal-views.ts'
 
 async function until(isDone: () => boolean): Promise<void> {
-  for (let attempt = 0; attempt < 100 && !isDone(); attempt += 1) await new Promise((resolve) => setTimeout(resolve, 100))
+  for (let attempt = 0; attempt < 500 && !isDone(); attempt += 1) await new Promise((resolve) => setTimeout(resolve, 100))
   ok(isDone())
 }
 

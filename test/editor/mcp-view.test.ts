@@ -37,7 +37,7 @@ describe('the log of an MCP server', () => {
     const logs = new McpLogs({ views: vscodeLogViews, l10n: { t: fillIn }, lines: () => lines })
     const shown = () => vscode.workspace.textDocuments.find(({ uri, fileName }) => uri.scheme === 'output' && fileName.includes('Bosun MCP: demo'))?.getText()
     const until = async (text: string) => {
-      for (let attempt = 0; attempt < 100 && shown() !== text; attempt += 1) await new Promise((resolve) => setTimeout(resolve, 100))
+      for (let attempt = 0; attempt < 500 && shown() !== text; attempt += 1) await new Promise((resolve) => setTimeout(resolve, 100))
       equal(shown(), text)
     }
     logs.show({ name: 'demo', title: 'demo' })

@@ -8,8 +8,8 @@ const offer = async (value: string | undefined) => await vscode.workspace.getCon
 const listed = () => vscode.lm.tools.map(({ name }) => name).filter((name) => name.startsWith('bosun_')).toSorted()
 
 async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (const endsAt = Date.now() + 20_000; !(await isSo()); ) {
-    if (Date.now() > endsAt) throw new Error(`Not so after 20 s: ${what}; listed: ${listed().join(' ')}`)
+  for (const endsAt = Date.now() + 50_000; !(await isSo()); ) {
+    if (Date.now() > endsAt) throw new Error(`Not so after 50 s: ${what}; listed: ${listed().join(' ')}`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

@@ -41,11 +41,11 @@ it.runIf(process.platform === 'linux')('a run that is killed leaves no server, a
   const { run, file } = setUp((path) => ({ demo: programServer('stubborn', path) }))
   const pid = Promise.withResolvers<number>()
   const ending = run(['tool', 'mcp__demo__hang', '{}'], { onStart: (started) => pid.resolve(started) })
-  await expect.poll(() => existsSync(file), { timeout: 20_000 }).toBe(true)
+  await expect.poll(() => existsSync(file)).toBe(true)
   expect(await programsWith(file)).toBe(1)
   process.kill(await pid.promise, 'SIGKILL')
   expect((await ending).signal).toBe('SIGKILL')
-  await expect.poll(() => programsWith(file), { timeout: 20_000 }).toBe(0)
+  await expect.poll(() => programsWith(file)).toBe(0)
 }, 60_000)
 
 it('run says at its end which servers did not run and what to do about each, also of a folder, and runs one that was allowed', async () => {

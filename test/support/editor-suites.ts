@@ -10,7 +10,7 @@ import type { EditorEvent } from '../../scripts/editor-tests.ts'
 export function runSuites(load: () => void, grep: string | null): Promise<void> {
   // Failures name the lines of the sources, not of the bundle.
   process.setSourceMapsEnabled(true)
-  const mocha = new Mocha({ ui: 'bdd', timeout: 30_000, reporter: FileReporter, retries: process.env['CI'] ? 1 : 0, ...(grep === null ? {} : { grep }) })
+  const mocha = new Mocha({ ui: 'bdd', timeout: 60_000, reporter: FileReporter, retries: process.env['CI'] ? 1 : 0, ...(grep === null ? {} : { grep }) })
   mocha.suite.emit('pre-require', globalThis, '', mocha)
   try {
     load()

@@ -23,4 +23,4 @@ rig.ctx.on('session/event', (session, event) => {
 })
 if (moment === 'active') await rig.spawn('bob')
 else await rig.exec(rig.lead, 'followup_task', { target: 'ada', message: 'once' })
-await sleep(10_000)
+await sleep(50_000)

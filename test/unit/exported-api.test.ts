@@ -75,7 +75,7 @@ describe('what the extension exports', () => {
     ;(await exports.getApi(1, contextOf('acme.sample'))).registerTool(countTool())
     ;(await exports.getApi(1, contextOf('other.one'))).observeResults(() => {})
     uninstall('acme.sample')
-    await vi.waitFor(() => expect(taken).toEqual(['+ acme.sample tool', '+ other.one results', '- acme.sample tool']))
+    await vi.waitFor(() => expect(taken).toEqual(['+ acme.sample tool', '+ other.one results', '- acme.sample tool']), 50_000)
   })
   it('takes everything back at its own end, and listens no more', async () => {
     const { api, exports, contextOf, take, taken, listeners } = rig()

@@ -16,7 +16,7 @@ async function load(page: object | null) {
   if (page !== null) document.body.dataset['page'] = JSON.stringify(page)
   vi.stubGlobal('acquireVsCodeApi', () => ({ postMessage: (message: unknown) => void posted.push(message), getState: () => state, setState: (next: unknown) => void (state = next) }))
   await import('../../webview/main.tsx')
-  await vi.waitFor(() => expect(posted).toContainEqual({ type: 'ready', version: PROTOCOL_VERSION }))
+  await vi.waitFor(() => expect(posted).toContainEqual({ type: 'ready', version: PROTOCOL_VERSION }), 50_000)
   return { state: () => state, text: () => document.body.textContent ?? '' }
 }
 
@@ -25,9 +25,9 @@ it('draws the page that the host named, shows what it is told, and keeps its nam
   const { state, text } = await load(key)
   expect([document.querySelector('.chat'), state()]).toEqual([null, { page: key }])
   window.dispatchEvent(new MessageEvent('message', { data: { type: 'page', version: PROTOCOL_VERSION, view: { kind: 'workflow', run: null } } }))
-  await vi.waitFor(() => expect(text()).toContain('The session of this run is not open.'))
+  await vi.waitFor(() => expect(text()).toContain('The session of this run is not open.'), 50_000)
   window.dispatchEvent(new MessageEvent('message', { data: { type: 'page', version: 0, view: { kind: 'workflow', run: null } } }))
-  await vi.waitFor(() => expect(text()).toContain('Bosun was updated'))
+  await vi.waitFor(() => expect(text()).toContain('Bosun was updated'), 50_000)
 })
 
 // Last, since what it listens to in the window stays.

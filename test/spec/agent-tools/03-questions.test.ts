@@ -25,7 +25,7 @@ async function asked(questions: readonly object[], act: (desk: Desk) => void | P
   const agent = isChild ? await ctx.agents.create({ cwd: app.folder, owner: root }) : root
   agent.followup(prompt('Go on.'))
   const first = async () => {
-    await expect.poll(() => ctx.questions.pending().length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => ctx.questions.pending().length).toBe(1)
     return ctx.questions.pending()[0]!.id
   }
   await act({

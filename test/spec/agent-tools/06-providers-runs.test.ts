@@ -304,7 +304,8 @@ describe('the pause between the tiers of an end', () => {
     const from = performance.now()
     stop.abort()
     await r.outcome()
-    expect(Math.round((performance.now() - from) / 1_000)).toBe(6)
+    // Twice; a busy machine only adds to it.
+    expect(performance.now() - from).toBeGreaterThan(2 * GRACE_MS - 50)
     expect((await r.recorded()).flatMap(({ closed, term }) => (closed ? ['closed'] : term ? ['term'] : []))).toEqual(['closed', 'term'])
   })
 })

@@ -27,7 +27,7 @@ async function start(on: readonly (typeof tools)[number][], more: { readonly env
   return r
 }
 const offered = (r: WorktreeRig) => r.ctx.tools.schemas(r.agent.scope).map(({ name }) => name).filter((name) => tools.includes(name as (typeof tools)[number]))
-const waitFor = (r: WorktreeRig, names: readonly string[]) => expect.poll(() => offered(r).toSorted(), { timeout: 10_000 }).toEqual([...names].toSorted())
+const waitFor = (r: WorktreeRig, names: readonly string[]) => expect.poll(() => offered(r).toSorted()).toEqual([...names].toSorted())
 
 /** One call of the root's model, and what it was told. */
 async function call(r: WorktreeRig, tool: string, args: object = {}) {
@@ -62,7 +62,7 @@ describe('the tools for installed coding agents', () => {
     })
     try {
       const there = () => tools.filter((tool) => whole.ctx.tools.get(tool) !== undefined)
-      if (isTrusted) await expect.poll(there, { timeout: 10_000 }).toEqual(tools)
+      if (isTrusted) await expect.poll(there).toEqual(tools)
       else await new Promise((resolve) => setTimeout(resolve, 1_500))
       expect(there()).toEqual(isTrusted ? tools : [])
     } finally {
@@ -95,7 +95,7 @@ describe('the tools for installed coding agents', () => {
     const r = await start([tool])
     await waitFor(r, [tool])
     expect(await call(r, tool, { run_in_background: true })).toMatch(/^Started as background job /)
-    await expect.poll(() => r.ctx.jobs.list(r.agent).map(({ status }) => status), { timeout: 10_000 }).toEqual(['completed'])
+    await expect.poll(() => r.ctx.jobs.list(r.agent).map(({ status }) => status)).toEqual(['completed'])
   })
 
   it.each(tools)('%s is asked for like a command, and not run where nothing may change', async (tool) => {

@@ -62,7 +62,7 @@ describe('12.7 a child in a worktree', () => {
     // What was in the way is gone when the session is opened again.
     await rm(lock)
     await r.restart()
-    await expect.poll(() => r.waiting()[0]?.problem, { timeout: 10_000 }).toBeUndefined()
+    await expect.poll(() => r.waiting()[0]?.problem).toBeUndefined()
     expect((await all(r)).map(({ path }) => path)).toEqual(['b.txt'])
   })
 
@@ -349,8 +349,8 @@ describe('what is left of a worktree', () => {
     await make('unchanged')
     await writeFile(join(changed.folder, 'b.txt'), 'b')
     await r.restart()
-    await expect.poll(() => r.waiting().map(({ label }) => label), { timeout: 10_000 }).toEqual(['changed'])
-    await expect.poll(() => r.worktrees(), { timeout: 10_000 }).toBe(2)
+    await expect.poll(() => r.waiting().map(({ label }) => label)).toEqual(['changed'])
+    await expect.poll(() => r.worktrees()).toBe(2)
   })
 
   it('goes with its session, and only ours', async () => {
@@ -360,7 +360,7 @@ describe('what is left of a worktree', () => {
     await r.child([write('b.txt', 'b')])
     expect(r.worktrees()).toBe(3)
     await r.ctx.sessions.remove(r.session.id)
-    await expect.poll(async () => [r.worktrees(), r.branches().filter((name) => name.includes('bosun')), await readdir(r.store().folder)], { timeout: 10_000 }).toEqual([2, [], []])
+    await expect.poll(async () => [r.worktrees(), r.branches().filter((name) => name.includes('bosun')), await readdir(r.store().folder)]).toEqual([2, [], []])
   })
 
   it('of a repository that is gone goes too', async () => {
@@ -368,7 +368,7 @@ describe('what is left of a worktree', () => {
     await r.child([write('b.txt', 'b')])
     await rm(join(r.folder, '.git'), { recursive: true })
     await r.ctx.sessions.remove(r.session.id)
-    await expect.poll(() => readdir(r.store().folder), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => readdir(r.store().folder)).toEqual([])
   })
 })
 
@@ -379,13 +379,13 @@ describe('a child that takes later messages', () => {
     // For the parent, which hears of the end.
     r.play()
     const { childId } = await r.ctx.subagents.startContinuable(r.request())
-    await expect.poll(() => r.waiting().map(({ files }) => files), { timeout: 10_000 }).toEqual([1])
-    await expect.poll(() => r.session.events().some(({ type }) => type === 'turn/end'), { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => r.waiting().map(({ files }) => files)).toEqual([1])
+    await expect.poll(() => r.session.events().some(({ type }) => type === 'turn/end')).toBe(true)
     await r.agent.whenIdle()
     r.play(write('c.txt', 'c'))
     const message = { id: 'm', role: 'user', content: [{ type: 'text', text: 'more' }], source: { kind: 'coordinator', form: 'relay', senderSessionId: r.agent.id } } as const
     await r.ctx.subagents.send({ from: r.agent, childId, message, mode: 'next-turn' })
-    await expect.poll(() => r.waiting().map(({ files }) => files), { timeout: 10_000 }).toEqual([2])
+    await expect.poll(() => r.waiting().map(({ files }) => files)).toEqual([2])
   })
 })
 

@@ -147,12 +147,12 @@ describe('8.1 mail survives', () => {
     const home = await realpath(await mkdtemp(join(tmpdir(), 'bosun-killed-')))
     try {
       const { ids, signal } = await new Promise<{ readonly ids: string; readonly signal: string | null }>((resolve) => {
-        execFile(process.execPath, [killTeam, home, moment], { timeout: 30_000 }, (error, stdout, stderr) => resolve({ ids: stdout.trim(), signal: error?.signal ?? `none: ${stderr}` }))
+        execFile(process.execPath, [killTeam, home, moment], { timeout: 50_000 }, (error, stdout, stderr) => resolve({ ids: stdout.trim(), signal: error?.signal ?? `none: ${stderr}` }))
       })
       expect(signal).toBe('SIGKILL')
       const [lead = '', ada = ''] = ids.split(' ')
       const team = await start({ home, resume: lead })
-      await expect.poll(() => team.records(), { timeout: 10_000 }).toEqual(records)
+      await expect.poll(() => team.records()).toEqual(records)
       await team.quiet()
       expect(await team.mailOf(ada)).toEqual(moment === 'active' ? [] : ['once'])
       await team.dispose()

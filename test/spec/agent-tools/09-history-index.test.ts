@@ -168,7 +168,7 @@ describe('9 the index', () => {
       const findings = await find()
       expect(findings.remaining).toBe(0)
       return findings
-    })
+    }, 50_000)
     expect([found.hits.map(({ sessionId, title, cwd }) => [sessionId, title, cwd]), found.remaining]).toEqual([[['there', 'New session', '/elsewhere'], ['here', 'Sewing', '/project']], 0])
     expect((await rig.history.eventAt({ sessionId: 'here', seq: 2 }, signal)).text).toBe('the needlework')
     await expect(rig.history.eventAt({ sessionId: 'gone', seq: 2 }, signal)).rejects.toMatchObject({ code: 'SESSION_QUERY_SESSION_NOT_FOUND' })

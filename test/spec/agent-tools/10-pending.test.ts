@@ -33,7 +33,7 @@ async function afterKill(calls: readonly ScriptedCall[], meanwhile: (ctx: Contex
   const home = await realpath(await mkdtemp(join(tmpdir(), 'bosun-killed-')))
   left.push(() => rm(home, { recursive: true, force: true }))
   const { id, signal } = await new Promise<{ readonly id: string; readonly signal: string | null }>((resolve) => {
-    execFile(process.execPath, [killWaiting, home, JSON.stringify(calls), when], { timeout: 30_000 }, (error, stdout, stderr) => resolve({ id: stdout.trim(), signal: error?.signal ?? `none: ${stderr}` }))
+    execFile(process.execPath, [killWaiting, home, JSON.stringify(calls), when], { timeout: 50_000 }, (error, stdout, stderr) => resolve({ id: stdout.trim(), signal: error?.signal ?? `none: ${stderr}` }))
   })
   expect(signal).toBe('SIGKILL')
   if (when !== 'waiting') cutBehind(join(home, 'sessions', id, 'events.jsonl'), when)
@@ -57,7 +57,7 @@ function cutBehind(file: string, type: EventType): void {
 }
 
 const waitFor = async (ready: () => boolean) => {
-  await expect.poll(ready, { timeout: 10_000 }).toBe(true)
+  await expect.poll(ready).toBe(true)
 }
 const count = (agent: Agent, type: string) => agent.session.events().filter((event) => event.type === type).length
 const ends = (agent: Agent) => linesOf(agent.session).filter((line) => line.startsWith('end '))

@@ -28,12 +28,12 @@ async function waiting(call: ScriptedCall = ask) {
   await agent.whenIdle()
   if (call === plan) app.ctx.plan.set(agent, true)
   agent.followup(prompt('Go on.'))
-  await expect.poll(() => waitingOf(app.ctx).length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => waitingOf(app.ctx).length).toBe(1)
   return { app, ctx: app.ctx, agent, adapter }
 }
 const attach = ({ approvals, questions }: Context) => [approvals.attach(), questions.attach()]
 const waitingOf = ({ approvals, questions }: Context) => [...approvals.pending(), ...questions.pending()]
-const pendingCount = (ctx: Context, count: number) => expect.poll(() => ctx.questions.pending().length, { timeout: 10_000 }).toBe(count)
+const pendingCount = (ctx: Context, count: number) => expect.poll(() => ctx.questions.pending().length).toBe(count)
 const only = (ctx: Context) => ctx.questions.pending()[0]!
 const count = (agent: Agent, type: string) => agent.session.events().filter((event) => event.type === type).length
 const results = (agent: Agent) => linesOf(agent.session).filter((line) => line.startsWith('result '))
@@ -92,7 +92,7 @@ describe('while a question waits', () => {
     const { ctx: next } = await app.restart()
     attach(next)
     const opened = [await next.agents.resume(id), await next.agents.resume(agent.id)]
-    await expect.poll(() => waitingOf(next).length, { timeout: 10_000 }).toBe(2)
+    await expect.poll(() => waitingOf(next).length).toBe(2)
     expect(new Set(waitingOf(next).map((each) => each.id)).size).toBe(2)
     for (const { id: one } of waitingOf(next)) {
       if (call === ask) next.questions.answer(one, answerB)

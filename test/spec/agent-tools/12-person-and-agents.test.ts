@@ -135,7 +135,7 @@ describe('12.8 what a child changed', () => {
     const [a, b] = [join(rig.folder, 'a.txt'), join(rig.folder, 'b.txt')]
     await writeFile(a, 'one\ntwo\nthree\nfour\nfive\n')
     rig.send('@root begin')
-    await expect.poll(() => rig.ctx.subagents.known().map(({ status }) => status), { timeout: 10_000 }).toEqual(['completed'])
+    await expect.poll(() => rig.ctx.subagents.known().map(({ status }) => status)).toEqual(['completed'])
     await rig.idle()
     expect([await readFile(a, 'utf8'), await readFile(b, 'utf8')]).toEqual(['one\nTWO\nthree\nfour\nfive\n', 'new\n'])
     await writeFile(a, 'one\nTWO\nthree\nfour\nfive, by me\n')

@@ -108,7 +108,7 @@ describe.skipIf(verdict.runner === null)(`the sandbox of this machine${verdict.r
   it('the process tree ends as before: sleeps of a stopped command are gone', async () => {
     const seconds = ownSeconds()
     const { running, text } = await begin(`sleep ${seconds} & sleep ${seconds} & echo ready; wait`)
-    await expect.poll(() => text.stdout, { timeout: 20_000 }).toContain('ready')
+    await expect.poll(() => text.stdout).toContain('ready')
     if (isLinux) expect(await programsWith(seconds)).toBe(2)
     await running.terminate()
     expect(await programsWith(seconds)).toBe(0)
@@ -116,7 +116,7 @@ describe.skipIf(verdict.runner === null)(`the sandbox of this machine${verdict.r
   })
   it('a command that traps TERM may end its work before it is gone', async () => {
     const { running, text } = await begin('trap "echo tidy; exit 0" TERM; echo ready; while :; do sleep 0.05; done')
-    await expect.poll(() => text.stdout, { timeout: 20_000 }).toContain('ready')
+    await expect.poll(() => text.stdout).toContain('ready')
     await running.terminate()
     await running.exit
     expect(text.stdout).toContain('tidy')
@@ -137,7 +137,7 @@ describe.skipIf(verdict.runner === null)(`the sandbox of this machine${verdict.r
     const wrapped = await runner.wrap({ command: '/bin/bash', args: ['-c', 'read line; echo "got $line"; cat'], cwd: join(home, 'first') }, limits)
     let stdout = ''
     const running = await processes.start({ ...wrapped, stdin: 'pipe', onOutput: (_stream, chunk) => void (stdout += Buffer.from(chunk).toString()) })
-    await expect.poll(async () => (await running.inspect()).isReadingInput, { timeout: 20_000 }).toBe(isLinux ? true : null)
+    await expect.poll(async () => (await running.inspect()).isReadingInput).toBe(isLinux ? true : null)
     await running.write('word\nrest')
     await running.endInput()
     await running.exit

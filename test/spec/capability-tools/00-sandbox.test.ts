@@ -341,7 +341,7 @@ describe('a denial', () => {
   it('a background job whose runner fails says so', async () => {
     const { call, ctx, agent } = await start()
     await call(...bash('runner-fails', { run_in_background: true }))
-    await expect.poll(() => ctx.jobs.list(agent)[0]?.detail, { timeout: 20_000 }).toBe('the sandbox could not start it')
+    await expect.poll(() => ctx.jobs.list(agent)[0]?.detail).toBe('the sandbox could not start it')
   })
 })
 

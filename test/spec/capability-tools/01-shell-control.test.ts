@@ -28,7 +28,7 @@ const onLinux = (body: () => Promise<void>) => () => (existsSync('/proc/self/sta
 const running = async (made: ShellBench, command: string, seen: string, args: object = {}): Promise<{ readonly result: Promise<ToolResult>; readonly callId: string; readonly shown: () => string }> => {
   let shown = ''
   const result = made.bash(command, args, { onProgress: (text) => (shown += text) })
-  await expect.poll(() => shown, { timeout: 30_000 }).toContain(seen)
+  await expect.poll(() => shown).toContain(seen)
   const [command1] = made.jobs.commands.list('session-1')
   return { result, callId: command1?.callId ?? '', shown: () => shown }
 }
@@ -153,13 +153,13 @@ describe('input', () => {
     expect(textOf(result)).toContain('[it waits for input, so it goes on as background job bash-1. Answer it with job_output and input, or stop it with job_kill.')
     expect(textOf(await made.job('output', { input: 'Ada' }))).toMatch(/^Hello Ada\n\[status: running/)
     // The result told of the first question; the next one is told by itself.
-    await expect.poll(made.told, { timeout: 30_000 }).toEqual([expect.stringContaining('bash-1 waits for input. It wrote last:\nName? Hello Ada') as string])
+    await expect.poll(made.told).toEqual([expect.stringContaining('bash-1 waits for input. It wrote last:\nName? Hello Ada') as string])
     expect(textOf(await made.job('output', { input: '', wait: true }))).toBe('bye\n[status: completed, exit code: 0]')
   }))
   it('that a job waits for is told to its owner once, with what it asked', onLinux(async () => {
     const made = await bench({ clock: createFastClock(10) })
     await made.bash('printf "Proceed? "; read answer; echo "$answer"', { interactive: true, run_in_background: true })
-    await expect.poll(made.told, { timeout: 30_000 }).toEqual([
+    await expect.poll(made.told).toEqual([
       'inject: Background job bash-1 waits for input. It wrote last:\nProceed? \nAnswer it with job_output, job_id "bash-1" and input, or stop it with job_kill.',
     ])
     expect(outcomeOf(await made.job('list'))).toMatchObject([{ id: 'bash-1', waitsForInput: 'known' }])

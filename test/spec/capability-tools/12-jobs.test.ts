@@ -37,7 +37,7 @@ afterEach(async () => {
 })
 const background = { run_in_background: true }
 const jobOf = ({ jobs }: ShellBench, id = 'bash-1') => jobs.all().find((job) => job.id === id)
-const until = (what: () => unknown) => expect.poll(what, { timeout: 30_000 })
+const until = (what: () => unknown) => expect.poll(what)
 
 describe('a job in the list', () => {
   it('has its folder, process, output and whole log, live and after its end', async () => {

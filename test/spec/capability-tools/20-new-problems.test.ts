@@ -27,7 +27,7 @@ async function change(options: { readonly feed?: FakeProblemFeed; readonly waitM
   await run('read', 'read', { file_path: 'a.ts' })
   const call = run('edit', 'edit', { file_path: 'a.ts', old_string: 'one', new_string: 'two' })
   if (feed && options.waitMs !== 0) {
-    await vi.waitFor(() => expect(feed.opened).toHaveLength(2))
+    await vi.waitFor(() => expect(feed.opened).toHaveLength(2), 50_000)
     feed.publish(path, [problemAt(1, 'old'), problemAt(1, 'new')], 2)
     options.after?.((name) => join(application.folder, name))
   }

@@ -330,8 +330,8 @@ describe('the time that a program may take', () => {
         return { outcome: 'allowed-once' }
       },
     })
-    const isAsked = (tool: string) => expect.poll(() => started.asked.some(({ toolName }) => toolName === tool), { timeout: 10_000 }).toBe(true)
-    const isBegun = () => expect.poll(() => dispatches(started.agent).some((line) => line.endsWith(' work')) && started.asked.length > 0, { timeout: 10_000 }).toBe(true)
+    const isAsked = (tool: string) => expect.poll(() => started.asked.some(({ toolName }) => toolName === tool)).toBe(true)
+    const isBegun = () => expect.poll(() => dispatches(started.agent).some((line) => line.endsWith(' work')) && started.asked.length > 0).toBe(true)
     return { ...started, advance, work, leave, isAsked, isBegun }
   }
 
@@ -347,7 +347,7 @@ describe('the time that a program may take', () => {
     const { program, advance, ctx } = await rig()
     ctx.questions.attach()
     const ended = program('const { answers } = await tools.ask_user_question({ questions: [{ id: "q", question: "Which?" }] }); return answers[0].custom')
-    await expect.poll(() => ctx.questions.pending().length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => ctx.questions.pending().length).toBe(1)
     advance(11)
     ctx.questions.answer(ctx.questions.pending()[0]!.id, [{ id: 'q', selected: [], custom: 'this' }])
     expect(await ended).toMatchObject({ isError: false, text: 'this' })
@@ -365,7 +365,7 @@ describe('the time that a program may take', () => {
     await isAsked('change')
     advance(9)
     work.open()
-    await expect.poll(() => dispatches(agent), { timeout: 10_000 }).toContain('end 1 ok')
+    await expect.poll(() => dispatches(agent)).toContain('end 1 ok')
     advance(11)
     leave.open()
     expect(await ended).toMatchObject({ isError: false })
@@ -439,7 +439,7 @@ describe('the calls of a program', () => {
       },
     })
     const ended = program('return await Promise.all([tools.free(), tools.look(), tools.free()])')
-    await expect.poll(() => asked.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => asked.length).toBe(1)
     expect(dispatches(agent).filter((line) => line.startsWith('start'))).toEqual(['start 1 free', 'start 2 look'])
     door.open()
     await ended
@@ -472,7 +472,7 @@ describe('the calls of a program', () => {
     const slow = fakeTool('slow', (_args, exec) => new Promise((_, reject) => exec.signal.addEventListener('abort', () => reject(exec.signal.reason as Error))))
     const { turn, agent } = await start({ tools: [slow, echo('look')] })
     const turned = turn(callTools({ id: 'c1', name: 'run_code', args: { code: 'await Promise.all([tools.slow(), tools.look()])', description: 'Waits' } }))
-    await expect.poll(() => dispatches(agent), { timeout: 10_000 }).toEqual(['start 1 slow'])
+    await expect.poll(() => dispatches(agent)).toEqual(['start 1 slow'])
     agent.cancel({ kind: 'user' })
     await turned
     expect(dispatches(agent)).toEqual(['start 1 slow', expect.stringMatching(/^end 1 /)])
@@ -571,12 +571,12 @@ describe('the calls of a program', () => {
     await writeFile(join(folder, 'kept.txt'), 'one\n')
     await program('for (const file_path of ["kept.txt", "b.txt"]) { await tools.read({ file_path }); await tools.edit({ file_path, old_string: "one", new_string: "two" }) }')
     const first = agent.session.events().find((event) => event.type === 'tool/code-dispatch' && event.data.name === 'edit') as SessionEvent<'tool/code-dispatch'>
-    await expect.poll(() => ctx.reviews.of(agent.session).files.length, { timeout: 10_000 }).toBe(2)
+    await expect.poll(() => ctx.reviews.of(agent.session).files.length).toBe(2)
     await ctx.reviews.keep(agent.session, { kind: 'call', callId: first.data.subCallId })
     const told = agent.session.events().findLast((event) => event.type === 'tool/code-dispatch') as SessionEvent<'tool/code-dispatch'>
     expect(told.data.meta).toBeDefined()
     expect(ctx.tools.get('edit', null)?.presentResult?.(told.data.arguments, { content: told.data.content, isError: false, meta: told.data.meta! })).toMatchObject({ card: 'diff' })
-    await expect.poll(() => ctx.reviews.of(agent.session).files.map(({ path }) => path), { timeout: 10_000 }).toEqual([join(folder, 'b.txt')])
+    await expect.poll(() => ctx.reviews.of(agent.session).files.map(({ path }) => path)).toEqual([join(folder, 'b.txt')])
     await ctx.reviews.undo(agent.session, { kind: 'call', callId: told.data.subCallId })
     expect(await readFile(join(folder, 'b.txt'), 'utf8')).toBe('one\n')
     expect([ctx.reviews.of(agent.session).files, await readFile(join(folder, 'kept.txt'), 'utf8')]).toEqual([[], 'two\n'])
@@ -623,7 +623,7 @@ describe('the calls of a program', () => {
     await writeFile(join(folder, 'd.txt'), 'one\n')
     adapter.play(callTools({ id: 'c1', name: 'run_code', args: { code: 'await tools.read({ file_path: "d.txt" }); await tools.edit({ file_path: "d.txt", old_string: "one", new_string: "two" })', description: 'Edits a file' } }))
     agent.followup(prompt('go'))
-    await expect.poll(() => asked.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => asked.length).toBe(1)
     const again = await application!.restart()
     await again.ctx.plugin({ name: 'ready', inject: ['codeMode', 'agents'], apply: () => {} }).ready
     again.ctx.approvals.attach()

@@ -226,7 +226,7 @@ describe('read before edit', () => {
 describe('spill', () => {
   const cap = { 'tools.maxInlineBytes': 2_000 }
   const many = { command: "printf 'line %s\\n' $(seq 1 2000)", description: 'x' }
-  const pathIn = (text: string) => /\S*spill\S*\.txt/.exec(text)?.[0] ?? ''
+  const pathIn = (text: string) => text.split(/\s/).map((word) => /^.*spill.*\.txt/.exec(word)?.[0]).find((path) => path !== undefined) ?? ''
 
   it('stores a long text whole and private, and puts head, tail and a notice within the cap in its place', async () => {
     const { result } = await start(cap)

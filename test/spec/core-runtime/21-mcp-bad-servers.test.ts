@@ -66,7 +66,7 @@ describe.each(transports)('over %s, a server that', { timeout: 60_000 }, (transp
         expect([codeOf(result), textOf(result)]).toEqual([call[0], expect.stringMatching(call[1])])
       }
       if (after !== undefined) expect((await rig.until(after[0])).reason).toEqual(after[1] === null ? null : expect.stringMatching(after[1]))
-      if (log !== undefined) await expect.poll(() => rig.application.ctx.mcp.log('bad').join('\n'), { timeout: 10_000 }).toMatch(log)
+      if (log !== undefined) await expect.poll(() => rig.application.ctx.mcp.log('bad').join('\n')).toMatch(log)
       expect(rig.application.ctx.mcp.log('bad').length).toBeLessThanOrEqual(MAX_LOG_LINES)
     }))
 })

@@ -77,7 +77,7 @@ it.runIf(process.platform === 'linux')('a host that is killed leaves no server, 
   host.stdin.write('die\n')
   const signal = await new Promise((resolve) => host.once('exit', (_code, by) => resolve(by)))
   expect(signal).toBe('SIGKILL')
-  await expect.poll(() => programsWith(file), { timeout: 20_000 }).toBe(0)
+  await expect.poll(() => programsWith(file)).toBe(0)
   await rm(folder, { recursive: true })
 })
 

@@ -131,7 +131,7 @@ describe('the approval of a definition', () => {
     const made = await start({ answer: () => (isThere ? { outcome: 'allowed-once' } : new Promise(() => {})) })
     made.adapter.play(callTools({ id: null, name: 'cordis_define', args: defineArgs({ host: hello }) }))
     made.agent.followup(prompt('go'))
-    await expect.poll(() => made.asked.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => made.asked.length).toBe(1)
     isThere = true
     const after = take(await made.reopened(sayText('done')))
     await after.agent.whenIdle()

@@ -150,7 +150,7 @@ it('a command that the person moves to the background ends its call, and its end
   expect(JSON.stringify(rig.adapter.requests[1]?.messages.at(-1))).toContain('the person moved it to the background; it goes on as job bash-1.')
   expect(cardsOf(rig, agent)).toEqual([{ card: 'terminal', output: 'begun\n', jobId: 'bash-1' }])
   await writeFile(join(folder, 'go'), '')
-  await expect.poll(() => rig.adapter.requests.length, { timeout: 30_000 }).toBe(3)
+  await expect.poll(() => rig.adapter.requests.length).toBe(3)
   await agent.whenIdle()
   expect(JSON.stringify(rig.adapter.requests[2]?.messages.at(-1))).toContain('Background job bash-1 [bash] ended (completed, exit code: 0)')
   await rig.kernel.dispose()

@@ -41,7 +41,7 @@ async function setUp(script: ModelScript) {
 }
 /** The server answers in its own time. */
 async function until(isSo: () => boolean, what: string): Promise<void> {
-  const end = performance.now() + 15_000
+  const end = performance.now() + 50_000
   while (!isSo()) {
     if (performance.now() > end) throw new Error(`It never came to: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 2))

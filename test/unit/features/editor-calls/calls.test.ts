@@ -157,7 +157,7 @@ it('holds no agent of a session that was closed', async () => {
   const calls = new EditorChatCalls(ctx, { machine: { randomId: () => 'id', homeFolder: '/' }, workspace: { folders: () => [] } })
   await calls.prepare({ chat: 'one', tool: 'read', input: {}, signal: new AbortController().signal })
   live.clear()
-  await expect.poll(() => (collectGarbage(), made.map((agent) => agent.deref() === undefined)), { timeout: 10_000 }).toEqual([true])
+  await expect.poll(() => (collectGarbage(), made.map((agent) => agent.deref() === undefined))).toEqual([true])
 })
 
 describe('the setting', () => {

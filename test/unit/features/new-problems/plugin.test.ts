@@ -50,7 +50,7 @@ async function rig({ waitMs = WAIT_MS, hasEditor = true }: { readonly waitMs?: n
       await bench.run('read', { file_path: path })
     },
     /** Until the call waits for the services. */
-    waits: () => vi.waitFor(() => expect(clock.waiting).toBeGreaterThan(0)),
+    waits: () => vi.waitFor(() => expect(clock.waiting).toBeGreaterThan(0), 50_000),
     /** The services find this in the text of that version, and all is there. */
     finds(problems: Parameters<FakeProblemFeed['publish']>[1], version: number) {
       feed.publish(path, problems, version)
@@ -132,7 +132,7 @@ describe('a change to a file that is not open', () => {
     await waits()
     expect(await readFile(path, 'utf8')).toBe('a')
     finds([problemAt(1, 'old')], 1)
-    await vi.waitFor(() => expect(feed.opened).toHaveLength(2))
+    await vi.waitFor(() => expect(feed.opened).toHaveLength(2), 50_000)
     await waits()
     finds([problemAt(1, 'old'), problemAt(1, 'new')], 2)
     const text = textOf(await call)

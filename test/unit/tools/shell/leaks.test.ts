@@ -51,7 +51,7 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(runners)('the runner %s'
     }
     // Nothing is there but what calls left on purpose, however the others ended.
     const left = Array.from({ length: CALLS }, (_none, number) => number % 40).filter((place) => place < leavesProgram.length)
-    await expect.poll(() => livingOf(sessionId), { timeout: 30_000 }).toEqual(left.map(() => 'sleep 1000'))
+    await expect.poll(() => livingOf(sessionId)).toEqual(left.map(() => 'sleep 1000'))
     await bench.dispose()
     await processes.dispose()
     expect(livingOf(sessionId)).toEqual([])
