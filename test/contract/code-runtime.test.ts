@@ -101,6 +101,7 @@ describe('a program', () => {
     ['throws', 'const a = null\n\n  a.b()', 'CODE_THROWN', '(program.js:3:'],
     ['throws on its first line', 'null.b', 'CODE_THROWN', '(program.js:1:'],
     ['throws what is no error', 'throw { toString() { throw 1 } }', 'CODE_THROWN', 'a value without text'],
+    ['throws plain facts', 'throw { code: 7, at: { x: [1] } }', 'CODE_THROWN', '{"code":7,"at":{"x":[1]}}'],
     ['throws an error that lies', 'const e = new Error("x"); Object.defineProperty(e, "message", { get() { throw 1 } }); throw e', 'CODE_THROWN', 'Error: 1'],
     ['never stops', 'for (;;);', 'CODE_TIME', '300 ms'],
     ['never stops though it catches everything', 'for (;;) try { for (;;); } catch {} finally { continue }', 'CODE_TIME', '300 ms'],

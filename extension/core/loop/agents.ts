@@ -182,7 +182,7 @@ class LiveAgents implements Agents {
     const known = this.#known(sessionId)
     const { session, scope } = known.agent
     const lock = this.presetLock(sessionId)
-    if (lock !== null) throw new PresetError('AGENT_PRESET_LOCKED', lock)
+    if (lock !== null) throw new PresetError('agent-preset-locked', lock)
     const layer = this.#ctx.presets.scopeOf(asked)
     const preset = this.#ctx.presets.get(asked)?.id ?? asked
     if (known.preset === preset) return

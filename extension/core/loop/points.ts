@@ -105,6 +105,6 @@ export interface Agents {
   presetOf(sessionId: string): string
   /** Why the preset of a live session cannot be changed any more, for people; null while it can. */
   presetLock(sessionId: string): string | null
-  /** Errors: `PresetError` `UNKNOWN_PRESET`, `PRESET_BROKEN`; `AGENT_PRESET_LOCKED` once a turn has begun. */
+  /** Errors: `PresetError` `UNKNOWN_PRESET`, `PRESET_BROKEN`; `agent-preset-locked` once a turn has begun. */
   selectPreset(sessionId: string, preset: string): void
 }

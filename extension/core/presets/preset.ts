@@ -83,7 +83,7 @@ export interface Presets {
   onMount(listener: (scope: ScopeKey, preset: Preset) => void): Undo
 }
 
-export type PresetErrorCode = 'UNKNOWN_PRESET' | 'PRESET_BROKEN' | 'PRESET_EXISTS' | 'AGENT_PRESET_LOCKED'
+export type PresetErrorCode = 'UNKNOWN_PRESET' | 'PRESET_BROKEN' | 'PRESET_EXISTS' | 'agent-preset-locked'
 
 export class PresetError extends HarnessError<PresetErrorCode> {}
 

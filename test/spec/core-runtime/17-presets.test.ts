@@ -212,7 +212,7 @@ describe('the preset of a session', () => {
   it('is locked once a turn began', async () => {
     const agent = await agentOf('standard')
     agent.session.append({ type: 'turn/start', data: { turn: 1 } })
-    expect(() => application.ctx.agents.selectPreset(agent.id, 'ask')).toThrow(expect.objectContaining({ code: 'AGENT_PRESET_LOCKED' }))
+    expect(() => application.ctx.agents.selectPreset(agent.id, 'ask')).toThrow(expect.objectContaining({ code: 'agent-preset-locked' }))
   })
   it('is what the log says last, else the header, after a restart', async () => {
     const [chosen, plain] = [await agentOf('standard'), await agentOf('standard')]

@@ -159,7 +159,11 @@ const factsOf = (thrown) => {
 // Of a call that failed one wants to know which it was.
 const kindOf = ({ name, toolName }) => toolName === null ? name : name + ' of ' + toolName
 const describe = (thrown, explain) => {
-  if (!isError(thrown)) return fields('', words(thrown), '')
+  if (!isError(thrown)) {
+    const text = words(thrown)
+    // What an object says of itself where nobody gave it words is nothing.
+    return fields('', text === '[object Object]' && typeof thrown === 'object' ? slice(line([thrown]), 0, ${MAX_MESSAGE_CHARS}) : text, '')
+  }
   const facts = factsOf(thrown)
   let stack = '', more = ''
   try { stack = words(thrown.stack) } catch (error) { stack = '' }
