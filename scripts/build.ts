@@ -100,7 +100,7 @@ const bundles: readonly Bundle[] = [
   { name: 'keeper', entry: 'extension/platform/node/keeper-main.ts', options: { ...esModule, outfile: 'dist/keeper.js' } },
   { name: 'page-text', entry: 'extension/platform/node/page-text-main.ts', options: { ...esModule, outfile: 'dist/page-text.js', alias: pageTextAliases, keepNames: false } },
   { name: 'pdf-text', entry: 'extension/platform/node/pdf-text-main.ts', options: { ...esModule, outfile: 'dist/pdf-text.js', keepNames: false } },
-  { name: 'quickjs', entry: 'extension/platform/node/quickjs/isolate-main.ts', options: { ...esModule, outfile: 'dist/quickjs.js' } },
+  { name: 'quickjs', entry: 'extension/platform/node/quickjs/isolate-main.ts', options: { ...esModule, outfile: 'dist/quickjs.js', keepNames: false } },
   { name: 'search-index', entry: 'extension/platform/node/search-index/index-main.ts', options: { ...esModule, outfile: 'dist/search-index.js' } },
   { name: 'scale-picture', entry: 'extension/platform/node/scale-picture-main.ts', options: { ...esModule, outfile: 'dist/scale-picture.js' } },
   {

@@ -45,8 +45,12 @@ export const SLICE = 1
 /** Weight of what was said and not taken by the host yet. A program that says more than `MAX_UNREAD` waits, so that the host never gets it all at once. */
 export const UNREAD = 2
 export const MAX_UNREAD = 262_144
+
+/** Counts the messages that the host has posted. A thread whose program waits for answers waits here for the next one, and takes it from its port. */
+export const POSTED = 3
+
 /** Words of the control. */
-export const CONTROL_WORDS = 3
+export const CONTROL_WORDS = 4
 
 /** Values within one value that a program returns or sends: the host reads it in one go. */
 export const MAX_PARTS = 100_000

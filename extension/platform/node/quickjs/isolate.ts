@@ -4,7 +4,7 @@ import { isHarnessError } from '../../../base/harness-error.ts'
 import { messageOf } from '../../../base/message-of.ts'
 import { thrownText } from '../../../base/thrown-text.ts'
 import { CodeError, type CodeProgram, type CodeRuntime } from '../../../capabilities/code-runtime.ts'
-import { CONTROL_WORDS, SLICE, STOP, UNREAD, weightOf, type Answer, type FromIsolate, type IsolateData, type Said, type ToIsolate } from './isolate-protocol.ts'
+import { CONTROL_WORDS, POSTED, SLICE, STOP, UNREAD, weightOf, type Answer, type FromIsolate, type IsolateData, type Said, type ToIsolate } from './isolate-protocol.ts'
 
 /** Of the thread: the machine of a program takes about 32 times the stack that the program may use. */
 const STACK_MB = 16
@@ -31,6 +31,8 @@ export class Isolate {
   /** Came in one turn of the loop behind as many as it takes, in order. */
   #later: FromIsolate[] = []
   #received = 0
+  /** Of what the host has looked at in this turn; the thread may say more once the loop has come round. */
+  #takenWeight = 0
   #turn: NodeJS.Immediate | undefined
 
   constructor({ entry, wasm, graceMs, beginMs }: { entry: string | URL; wasm: WebAssembly.Module; graceMs: number; beginMs: number }) {
@@ -56,6 +58,11 @@ export class Isolate {
   #goOn(): void {
     this.#turn = undefined
     this.#received = 0
+    if (this.#takenWeight > 0) {
+      Atomics.sub(this.#control, UNREAD, this.#takenWeight)
+      Atomics.notify(this.#control, UNREAD)
+      this.#takenWeight = 0
+    }
     for (const message of this.#later.splice(0)) this.#receive(message)
   }
 
@@ -97,6 +104,7 @@ export class Isolate {
     let before: Promise<unknown> | undefined
     Atomics.store(this.#control, STOP, 0)
     Atomics.store(this.#control, UNREAD, 0)
+    this.#takenWeight = 0
     this.#onMessage = (message) => {
       if (message.kind !== 'news') return
       for (const said of message.said) {
@@ -110,7 +118,7 @@ export class Isolate {
           open.add(answer)
         }
       }
-      this.#taken(message.said)
+      this.#takenWeight += message.said.reduce((sum, one) => sum + weightOf(one), 0)
       if (message.end === undefined) return
       const { outcome, calls } = message.end
       if ('text' in outcome) resolve({ ...outcome, calls })
@@ -178,15 +186,6 @@ export class Isolate {
     return { stop: () => clearInterval(timer), expectEnd: (error) => (expected ??= { leftMs: this.#graceMs, error }) }
   }
 
-  /** What the host has looked at; the thread may say more once the loop of the host has come round. */
-  #taken(said: readonly Said[]): void {
-    const weight = said.reduce((sum, one) => sum + weightOf(one), 0)
-    setImmediate(() => {
-      Atomics.sub(this.#control, UNREAD, weight)
-      Atomics.notify(this.#control, UNREAD)
-    })
-  }
-
   /** What is answered in one turn of the loop crosses together. */
   #answers(areMore: () => boolean): { readonly add: (answer: Answer) => void; readonly stop: () => void } {
     let answers: Answer[] = []
@@ -227,7 +226,10 @@ export class Isolate {
   }
 
   #post(message: ToIsolate): void {
-    if (this.#death === undefined) this.#thread.postMessage(message, [])
+    if (this.#death !== undefined) return
+    this.#thread.postMessage(message, [])
+    Atomics.add(this.#control, POSTED, 1)
+    Atomics.notify(this.#control, POSTED)
   }
 
   #died(reason: CodeError): void {
