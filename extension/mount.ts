@@ -249,7 +249,7 @@ function plugins(kernel: Kernel, world: Capabilities, { adapters, isOneTurn = fa
     backgroundCommand,
     questionsPlugin({ machine, logger, clock }),
     instructionsPlugin({ files, logger, machine, workspace }),
-    initCommandPlugin({ machine }),
+    initCommandPlugin(),
     skillsPlugin({ dispatch, files, logger, machine, workspace }),
     sessionCommands({ secrets: world.secrets, clock }),
     {

@@ -177,6 +177,12 @@ export class ChatController {
     return this.#rooms.turnEnds.watchElsewhere(sessionId)
   }
 
+  /** A notification of what happened in another place. */
+  tell(words: string): void {
+    // It answers for its own failures.
+    void this.#chat.tell('info', words)
+  }
+
   /** Show a session in the chat, as its button in another place asks. */
   async openSession(id: string): Promise<void> {
     await this.#rooms.opening.open(id)

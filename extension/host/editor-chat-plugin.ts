@@ -13,7 +13,7 @@ export interface EditorChat {
 
 interface Parts {
   readonly capabilities: Pick<ChatCapabilities, 'blobs' | 'l10n' | 'logger' | 'machine' | 'workspace'>
-  readonly chat: Pick<ChatController, 'defaultModel' | 'watchElsewhere'>
+  readonly chat: Pick<ChatController, 'defaultModel' | 'watchElsewhere' | 'tell'>
   readonly onReady: (chat: EditorChat) => void
 }
 
@@ -23,7 +23,7 @@ export function editorChatPlugin({ capabilities, chat, onReady }: Parts): Plugin
     name: 'editor-chat',
     inject: ['agents', 'approvals', 'commands', 'editorCalls', 'questions', 'references', 'reviews', 'settings', 'tools'],
     apply(ctx) {
-      const talk = new EditorTalk({ services: ctx, capabilities, defaultModel: () => chat.defaultModel(), onWatched: (sessionId) => chat.watchElsewhere(sessionId) })
+      const talk = new EditorTalk({ services: ctx, capabilities, defaultModel: () => chat.defaultModel(), onWatched: (sessionId) => chat.watchElsewhere(sessionId), tell: (words) => chat.tell(words) })
       ctx.on('session/event', (session, event) => talk.noteEvent(session, event))
       ctx.on('agent/inbox/claimed', ({ agent, message, turn }) => talk.noteClaimed(agent, message, turn))
       ctx.on('agent/inbox/discarded', ({ agent, message }) => talk.noteDiscarded(agent, message))

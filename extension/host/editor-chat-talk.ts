@@ -22,6 +22,8 @@ interface Parts {
   readonly defaultModel: () => Promise<AgentOptions | undefined>
   /** The person looks at that session in the editor's chat, until the undo. */
   readonly onWatched: (sessionId: string) => () => void
+  /** A notification: the editor's chat shows nothing more of what was stopped there. */
+  readonly tell: (words: string) => void
 }
 
 /** The provider of the models that the editor offers. Source: `models/editor`, which the host does not know. */
@@ -127,7 +129,16 @@ export class EditorTalk implements EditorChatTalk {
     const content = await references.content(text, { cwd: agent.session.header.cwd ?? '', sessionId: agent.id, signal })
     if (request.signal.aborted) return null
     const message: UserMessage = { id: this.#parts.capabilities.machine.randomId(), role: 'user', content: [...content, ...blocks], source: { kind: 'user' } }
-    return await this.#followed(agent, { messageId: message.id, request, stream, begin: async () => (agent.followup(message), null) })
+    return await this.#followed(agent, {
+      command: null,
+      request,
+      stream,
+      begin: async (follower) => {
+        follower.noteSent(message.id)
+        agent.followup(message)
+        return null
+      },
+    })
   }
 
   async #runCommand(agent: Agent, line: string, request: TalkRequest, stream: TalkStream): Promise<string | null> {
@@ -135,23 +146,22 @@ export class EditorTalk implements EditorChatTalk {
     const refusal = await commands.lookUp(line, { scope: agent.scope, isIdle: agent.status !== 'running' })
     if (refusal !== null) return refusal.message
     return await this.#followed(agent, {
-      messageId: null,
+      command: line.split(/\s/, 1)[0] ?? '',
       request,
       stream,
       begin: async (follower) => {
-        const { kind, text } = await commands.run(agent, line, { signal: request.signal })
+        const { kind, text } = await commands.run(agent, line, { signal: request.signal, onSend: (id) => follower.noteSent(id) })
         if (kind === 'error') return text ?? this.#parts.capabilities.l10n.t('The command failed and did not say why.')
         if (text !== undefined) stream.text(text)
-        const { nextStep, nextTurn } = agent.inbox
-        if (!follower.hasBegun && nextStep.length + nextTurn.length === 0) follower.end(null)
+        if (follower.expectsNothing) follower.end(null)
         return null
       },
     })
   }
 
-  async #followed(agent: Agent, { messageId, request, stream, begin }: { readonly messageId: string | null; readonly request: TalkRequest; readonly stream: TalkStream; /** Gives words for the person when nothing came of it. */ readonly begin: (follower: Follower) => Promise<string | null> }): Promise<string | null> {
+  async #followed(agent: Agent, { command, request, stream, begin }: Followed): Promise<string | null> {
     const unwatch = this.#parts.onWatched(agent.id)
-    const follower = new Follower(agent, { messageId, stream, parts: this.#parts })
+    const follower = new Follower(agent, { signal: request.signal, stream, parts: this.#parts })
     this.#followers.add(follower)
     const stop = () => follower.stop()
     request.signal.addEventListener('abort', stop, { once: true })
@@ -164,6 +174,7 @@ export class EditorTalk implements EditorChatTalk {
       request.signal.removeEventListener('abort', stop)
       this.#followers.delete(follower)
       unwatch()
+      if (command !== null && follower.isTakenBack) this.#parts.tell(this.#parts.capabilities.l10n.t('{command} was stopped: what it had asked for is taken back before it began.', { command }))
     }
   }
 
@@ -181,39 +192,71 @@ export class EditorTalk implements EditorChatTalk {
   }
 }
 
-/** One message and the turn it began, as lines in the editor's chat. */
+interface Followed {
+  /** With its slash; null for words to the model. */
+  readonly command: string | null
+  readonly request: TalkRequest
+  readonly stream: TalkStream
+  /** Gives words for the person when nothing came of it. */
+  readonly begin: (follower: Follower) => Promise<string | null>
+}
+
+/** One message or command and the turn it began, as lines in the editor's chat. */
 class Follower {
   readonly agent: Agent
   readonly ended: Promise<TurnEndReason | null>
   readonly #stream: TalkStream
   readonly #parts: Parts
-  readonly #messageId: string | null
+  readonly #signal: AbortSignal
+  /** Without this, the next turn is one that the command began in a way of its own. */
+  readonly #wasIdle: boolean
+  /** What was sent and waits or was taken up, with the turn that was open then. */
+  readonly #sent = new Map<string, number | undefined>()
   readonly #resolve: (reason: TurnEndReason | null) => void
-  /** The turn that took the message up; null while it waits. */
+  /** The turn that took it up; null while it waits. */
   #turn: number | null = null
+  /** It joined a turn that others had begun. */
+  #isGuest = false
+  #isTakenBack = false
   #hasText = false
   /** What the person was told waits for them. */
   readonly #told = new Set<string>()
   readonly #titles = new Map<string, string>()
 
-  constructor(agent: Agent, { messageId, stream, parts }: { readonly messageId: string | null; readonly stream: TalkStream; readonly parts: Parts }) {
+  constructor(agent: Agent, { signal, stream, parts }: { readonly signal: AbortSignal; readonly stream: TalkStream; readonly parts: Parts }) {
     const { promise, resolve } = Promise.withResolvers<TurnEndReason | null>()
     this.agent = agent
     this.ended = promise
     this.#resolve = resolve
     this.#stream = stream
     this.#parts = parts
-    this.#messageId = messageId
+    this.#signal = signal
+    this.#wasIdle = agent.status === 'idle'
   }
 
-  get hasBegun(): boolean {
-    return this.#turn !== null
+  /** A command is over, and no turn is to come of it. */
+  get expectsNothing(): boolean {
+    const { nextStep, nextTurn } = this.agent.inbox
+    return this.#turn === null && this.#sent.size === 0 && (!this.#wasIdle || nextStep.length + nextTurn.length === 0)
+  }
+
+  /** What was stopped had been sent, and is out of the queue again. */
+  get isTakenBack(): boolean {
+    return this.#isTakenBack
   }
 
   /** The person stops it in the editor's chat: its turn, or its wait for one. A command that has begun none hears of it by its signal. */
   stop(): void {
-    if (this.#turn !== null) this.agent.cancel({ kind: 'user' }, { keepInbox: true })
-    else if (this.#messageId === null || !this.agent.queue.remove(this.#messageId)) this.end(null)
+    if (this.#turn !== null && !this.#isGuest) return this.agent.cancel({ kind: 'user' }, { keepInbox: true })
+    for (const id of this.#sent.keys()) this.agent.queue.remove(id)
+    this.end(null)
+  }
+
+  /** Before it is in the queue. */
+  noteSent(messageId: string): void {
+    // What the command looked like beginning was the turn of another.
+    if (this.#sent.size === 0) this.#turn = null
+    this.#sent.set(messageId, this.agent.session.openTurn()?.turn)
   }
 
   end(reason: TurnEndReason | null): void {
@@ -221,16 +264,19 @@ class Follower {
   }
 
   noteClaimed(messageId: string, turn: number): void {
-    if (messageId === this.#messageId) this.#turn = turn
+    if (!this.#sent.has(messageId) || this.#turn !== null) return
+    this.#turn = turn
+    this.#isGuest = this.#sent.get(messageId) === turn
   }
 
   noteDiscarded(messageId: string): void {
-    if (messageId === this.#messageId && this.#turn === null) this.end(null)
+    if (!this.#sent.delete(messageId)) return
+    this.#isTakenBack ||= this.#signal.aborted
+    if (this.#turn === null && this.#sent.size === 0) this.end(null)
   }
 
   note(event: SessionEvent): void {
-    // A command's turn has no message of ours: the next one is it.
-    if (event.type === 'turn/start' && this.#messageId === null) this.#turn ??= event.data.turn
+    if (event.type === 'turn/start' && this.#sent.size === 0 && this.#wasIdle) this.#turn ??= event.data.turn
     if (this.#turn === null) return
     if (event.type === 'assistant/chunk') this.#noteChunk(event)
     else if (event.type === 'tool/call') this.#noteCall(event)

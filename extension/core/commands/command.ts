@@ -1,7 +1,8 @@
 import { HarnessError } from '../../base/harness-error.ts'
 import type { Undo } from '../../base/undo.ts'
 import type { Emit, ScopeKey } from '../kernel/plugin.ts'
-import type { ImageBlock } from '../log/message.ts'
+import type { InboxTarget } from '../log/event.ts'
+import type { ImageBlock, UserMessage } from '../log/message.ts'
 import type { Agent } from '../session/agent.ts'
 
 /** A command was not run; nothing was logged. */
@@ -35,6 +36,12 @@ export interface CommandCall {
   readonly args: string
   readonly images: readonly ImageBlock[]
   readonly signal: AbortSignal
+  /**
+   * Say this to the model as the person's words, and wake it. What the model has not taken up is taken back when the command is stopped.
+   *
+   * Errors: the signal's reason; `AgentError` `DISPOSED`.
+   */
+  send(content: UserMessage['content'], target: InboxTarget): void
 }
 
 export interface CommandOutcome {
@@ -95,9 +102,16 @@ export interface Commands {
   /**
    * Run `/name arguments` of a person and log both ends.
    *
-   * Errors: `CommandError`; a failing command gives its outcome, it does not throw.
+   * `signal` stops it while it runs. `onSend` hears of each message that it queues, before anything comes of it: whoever stops it later
+   * takes them back. Errors: `CommandError`; a failing command gives its outcome, it does not throw.
    */
-  run(agent: Agent, line: string, options?: { readonly images?: readonly ImageBlock[]; readonly signal?: AbortSignal }): Promise<SettledCommand>
+  run(agent: Agent, line: string, options?: CommandOptions): Promise<SettledCommand>
+}
+
+export interface CommandOptions {
+  readonly images?: readonly ImageBlock[]
+  readonly signal?: AbortSignal
+  readonly onSend?: (messageId: string) => void
 }
 
 export type SettledCommand = CommandOutcome & { readonly commandId: string; readonly kind: 'success' | 'error' }

@@ -10,7 +10,7 @@ import { scopeChain } from '../kernel/scope-chain.ts'
 import type {} from '../loop/points.ts'
 import type { Agent } from '../session/agent.ts'
 import { COMMAND_NAME, parseCommandLine, type CommandLine } from './command-line.ts'
-import { CommandError, type CommandDefinition, type CommandEntry, type CommandOutcome, type CommandPlace, type Commands, type CommandSource, type SettledCommand } from './command.ts'
+import { CommandError, type CommandCall, type CommandDefinition, type CommandEntry, type CommandOptions, type CommandOutcome, type CommandPlace, type Commands, type CommandSource, type SettledCommand } from './command.ts'
 
 export interface CommandsParts {
   readonly dispatch: Dispatcher
@@ -122,8 +122,7 @@ class CommandRegistry {
     return this.refusal(line, at)
   }
 
-  async run(agent: Agent, line: string, options: { readonly images?: Parameters<CommandDefinition['run']>[0]['images']; readonly signal?: AbortSignal } = {}): Promise<SettledCommand> {
-    const { images = [], signal } = options
+  async run(agent: Agent, line: string, { images = [], signal: stop, onSend }: CommandOptions = {}): Promise<SettledCommand> {
     const place = () => ({ scope: agent.scope, isIdle: agent.status === 'idle', imageCount: images.length })
     if (this.refusal(line, place())?.code === 'UNKNOWN_COMMAND') await this.#refreshSources()
     const { name, args, definition } = this.#resolve(line, place())
@@ -132,8 +131,16 @@ class CommandRegistry {
     agent.session.append({ type: 'command/run', data: { commandId, name, ...(showsArguments && { args }), source: 'user' } })
     const controller = new AbortController()
     const running: Running = { agent, controller, settled: Promise.resolve() }
-    const call = { commandId, agent, args, images, signal: signal === undefined ? controller.signal : AbortSignal.any([controller.signal, signal]) }
-    const work = outcomeOf(definition, call).then((outcome) => this.#settle(agent, commandId, outcome))
+    const signal = stop === undefined ? controller.signal : AbortSignal.any([controller.signal, stop])
+    const send: CommandCall['send'] = (content, target) => {
+      // Its work may go on for a moment after it was stopped.
+      signal.throwIfAborted()
+      const id = this.#parts.machine.randomId()
+      stop?.addEventListener('abort', () => agent.queue.remove(id), { once: true })
+      onSend?.(id)
+      agent.send({ id, role: 'user', content, source: { kind: 'user' } }, target, true)
+    }
+    const work = outcomeOf(definition, { commandId, agent, args, images, signal, send }).then((outcome) => this.#settle(agent, commandId, outcome))
     running.settled = work
     this.#running.add(running)
     try {

@@ -1,9 +1,6 @@
 import { isHarnessError } from '../../base/harness-error.ts'
-import type { Machine } from '../../capabilities/machine.ts'
-import type {} from '../../core/commands/command.ts'
+import type { CommandCall } from '../../core/commands/command.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
-import type { ImageBlock } from '../../core/log/message.ts'
-import type { Agent } from '../../core/session/agent.ts'
 import type { Goals, GoalState } from './service.ts'
 
 /** What was typed after `/goal`. Source: agent tools specification 1.7. */
@@ -24,7 +21,7 @@ export function goalOrder(args: string): GoalOrder {
 }
 
 /** `/goal`: see, set and steer what Bosun works towards by itself. */
-export function goalCommand({ goals, machine }: { readonly goals: Goals; readonly machine: Pick<Machine, 'randomId'> }): Plugin {
+export function goalCommand({ goals }: { readonly goals: Goals }): Plugin {
   return {
     name: 'goal-command',
     inject: ['commands'],
@@ -33,12 +30,13 @@ export function goalCommand({ goals, machine }: { readonly goals: Goals; readonl
         name: 'goal',
         description: 'Set a goal that Bosun works towards by itself, round after round.',
         input: { hint: 'what to reach, or edit …, pause, resume, clear', allowsImages: true },
-        run({ agent, args, images }) {
+        run(call) {
+          const { args, images } = call
           const order = goalOrder(args)
           if (order.kind === 'bad') throw new Error(order.problem)
           if (images.length > 0 && order.kind !== 'create' && order.kind !== 'edit') throw new Error('Images go with a new or changed objective. Send them in a message, or say what to reach.')
           try {
-            return { text: carriedOut(goals, agent, order, { images, newId: () => machine.randomId() }) }
+            return { text: carriedOut(goals, call, order) }
           } catch (error) {
             if (isHarnessError(error)) throw new Error(`That is not possible as the goal stands: ${error.message}`, { cause: error })
             throw error
@@ -49,12 +47,8 @@ export function goalCommand({ goals, machine }: { readonly goals: Goals; readonl
   }
 }
 
-function carriedOut(goals: Goals, agent: Agent, order: Exclude<GoalOrder, { kind: 'bad' }>, { images, newId }: { readonly images: readonly ImageBlock[]; readonly newId: () => string }): string {
+function carriedOut(goals: Goals, { agent, images, send }: CommandCall, order: Exclude<GoalOrder, { kind: 'bad' }>): string {
   const state = goals.read(agent.session)
-  const send = () => {
-    // Before the next round: the driver lets whatever a person sends go first.
-    if (images.length > 0) agent.followup({ id: newId(), role: 'user', content: images, source: { kind: 'user' } })
-  }
   switch (order.kind) {
     case 'show':
       return state === null ? 'There is no goal. Say what to reach after /goal.' : goalWords(state)
@@ -71,7 +65,8 @@ function carriedOut(goals: Goals, agent: Agent, order: Exclude<GoalOrder, { kind
       if (order.kind === 'edit' && state === null) refOf(state)
       if (isNew && state !== null && state.goal.phase !== 'complete') throw new Error(`There is an unfinished goal: ${state.goal.objective} Edit it with /goal edit, or clear it with /goal clear first.`)
       const next = isNew ? goals.create(agent, { objective: order.objective }) : goals.edit(agent, refOf(state), { objective: order.objective })
-      send()
+      // Before the next round: the driver lets whatever a person sends go first.
+      if (images.length > 0) send(images, 'next-turn')
       return goalWords(next)
     }
   }

@@ -102,7 +102,7 @@ export function goalsPlugin({ clock, files, logger, machine, workspace, dispatch
         const agent = ctx.agents.live(session.id)
         if (agent !== undefined) goals.disarm(agent)
       })
-      ctx.plugin(goalCommand({ goals, machine }))
+      ctx.plugin(goalCommand({ goals }))
       return () => driver.close()
     },
   }

@@ -1,9 +1,8 @@
-import type { Machine } from '../../capabilities/machine.ts'
 import type {} from '../../core/commands/command.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
 
 /** `/init`: the model is asked to write the instruction file of the project. It waits until there are commands. */
-export function initCommandPlugin({ machine }: { readonly machine: Pick<Machine, 'randomId'> }): Plugin {
+export function initCommandPlugin(): Plugin {
   return {
     name: 'init-command',
     inject: ['commands'],
@@ -12,9 +11,9 @@ export function initCommandPlugin({ machine }: { readonly machine: Pick<Machine,
         name: 'init',
         description: 'Write an AGENTS.md: what an agent must know of this project.',
         input: { hint: 'what matters to you (optional)' },
-        run({ agent, args }) {
+        run({ args, send }) {
           const wish = args === '' ? '' : `\n\nWhat matters to me: ${args}`
-          agent.followup({ id: machine.randomId(), role: 'user', content: [{ type: 'text', text: task + wish }], source: { kind: 'user' } })
+          send([{ type: 'text', text: task + wish }], 'next-turn')
           return { text: 'Asked for an AGENTS.md.' }
         },
       })

@@ -36,7 +36,7 @@ export function mcpPlugin(needs: McpPluginNeeds): Plugin {
       const servers = new McpServers(ctx, needs)
       ctx.provide('mcp', servers)
       ctx.tools.explainAbsent((name) => servers.absence(name))
-      ctx.commands.contribute(promptSource(ctx, servers, needs))
+      ctx.commands.contribute(promptSource(servers))
       ctx.systemPrompt.section({ name: 'mcp-servers', order: 118, text: ({ scope }) => serverWordsSection(servers.words((name) => ctx.tools.get(name, scope) !== undefined)) })
       follow(ctx, servers, needs)
       return () => servers.dispose()
@@ -68,7 +68,7 @@ function follow(ctx: Context, servers: McpServers, { workspace }: McpPluginNeeds
 }
 
 /** The prompts of all servers that run, as commands. */
-function promptSource(ctx: Context, servers: McpServers & Mcp, { machine }: Pick<McpPluginNeeds, 'machine'>) {
+function promptSource(servers: McpServers & Mcp) {
   const commandsNow = (): readonly CommandDefinition[] => {
     // Whoever looks at the commands before there is a session wants those of servers too.
     servers.wake()
@@ -79,13 +79,13 @@ function promptSource(ctx: Context, servers: McpServers & Mcp, { machine }: Pick
           name: promptCommandName(server, prompt.name),
           description: clipped(prompt.description === '' ? `The prompt ${prompt.name} of ${server}` : prompt.description, MAX_MENU_CHARS),
           ...(hint !== '' && { input: { hint } }),
-          async run({ agent, args, signal }) {
+          async run({ args, signal, send }) {
             const messages = await servers.prompt(server, { name: prompt.name, arguments: promptArguments(prompt, args) }, signal)
             // A talk that begins with the model's words is told as one text, with who said what.
             const isOnlyUser = messages.every(({ role }) => role === 'user')
             const text = messages.map(({ role, content }) => (isOnlyUser ? wordsOf([content]) : `${role === 'user' ? 'User' : 'Assistant'}: ${wordsOf([content])}`)).join('\n\n')
             if (text.trim() === '') throw new Error(`The prompt ${prompt.name} of ${server} is empty.`)
-            agent.followup({ id: machine.randomId(), role: 'user', content: [{ type: 'text', text }], source: { kind: 'user' } })
+            send([{ type: 'text', text }], 'next-turn')
             return {}
           },
         }

@@ -1,11 +1,10 @@
-import type { Machine } from '../../capabilities/machine.ts'
 import type {} from '../../core/commands/command.ts'
 import type { Plugin } from '../../core/kernel/plugin.ts'
 import type { SelectionOutcome } from './selection.ts'
 import type { Plan } from './service.ts'
 
 /** `/plan`, `/plan off`, `/plan what to do`. It waits until there are commands. Source: runtime specification 23. */
-export function planCommand({ plan, machine }: { readonly plan: Plan; readonly machine: Pick<Machine, 'randomId'> }): Plugin {
+export function planCommand({ plan }: { readonly plan: Plan }): Plugin {
   return {
     name: 'plan-command',
     inject: ['commands'],
@@ -14,16 +13,14 @@ export function planCommand({ plan, machine }: { readonly plan: Plan; readonly m
         name: 'plan',
         description: 'Explore and plan, and change nothing until you agree; /plan off ends it.',
         input: { hint: 'what to plan, or off', allowsImages: true },
-        run({ agent, args, images }) {
+        run({ agent, args, images, send }) {
           if (args === 'off') {
             if (images.length > 0) throw new Error('/plan off takes no images. Send them with a message.')
             const outcome = plan.set(agent, false)
             return { text: outcome === 'noop' && plan.pending(agent.session) === false ? endings.queued : endings[outcome] }
           }
           plan.set(agent, true)
-          if (args !== '' || images.length > 0) {
-            agent.steer({ id: machine.randomId(), role: 'user', content: [...images, ...(args === '' ? [] : [{ type: 'text' as const, text: args }])], source: { kind: 'user' } })
-          }
+          if (args !== '' || images.length > 0) send([...images, ...(args === '' ? [] : [{ type: 'text' as const, text: args }])], 'next-step')
           return { text: 'Plan mode is on. Bosun reads and plans, and changes nothing.' }
         },
       })

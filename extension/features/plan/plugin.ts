@@ -66,7 +66,7 @@ export function planPlugin({ logger, machine }: { readonly logger: Logger; reado
         return notice === null ? decision : { ...decision, messages: [notice, ...decision.messages] }
       })
       ctx.on('agent/session-start', (agent) => book.restore(agent))
-      ctx.plugin(planCommand({ plan: book, machine }))
+      ctx.plugin(planCommand({ plan: book }))
     },
   }
 }

@@ -264,13 +264,13 @@ class SkillsFeature {
   }
 
   /** The line becomes the person's message, and the skill goes with it when the message is taken up. */
-  async #run(name: string, { agent, args, images, signal }: CommandCall): Promise<CommandOutcome> {
+  async #run(name: string, { agent, args, images, signal, send }: CommandCall): Promise<CommandOutcome> {
     const text = args === '' ? `/${name}` : `/${name} ${args}`
     try {
       const { cwd = '' } = agent.session.header
       await this.#libraryOf(cwd).load(name, 'person')
       const content = (await this.#ctx.get('references')?.content(text, { cwd, sessionId: agent.id, signal })) ?? [{ type: 'text', text } as const]
-      agent.followup({ id: this.#needs.machine.randomId(), role: 'user', content: [...content, ...images], source: { kind: 'user' } })
+      send([...content, ...images], 'next-turn')
       return {}
     } catch (error) {
       signal.throwIfAborted()

@@ -1154,7 +1154,7 @@ describe('forking and going back', () => {
   it('/clear begins a new session with the model and preset of this one, and never with what it was allowed', async () => {
     const rig = await opened()
     const clear = rig.controller.sessionActions.commands().find(({ name }) => name === 'clear')!
-    await clear.run({ commandId: 'c', agent: rig.agent('a'), args: '', images: [], signal: new AbortController().signal })
+    await clear.run({ commandId: 'c', agent: rig.agent('a'), args: '', images: [], signal: new AbortController().signal, send: () => {} })
     await rig.settle()
     expect(rig.state().session).toBeNull()
     await rig.send('and now')

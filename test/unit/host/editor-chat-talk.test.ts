@@ -19,6 +19,8 @@ interface Rig {
   readonly chat: EditorChat
   /** Sessions that are looked at in the editor's chat now. */
   readonly watched: string[]
+  /** What the person was told in notifications. */
+  readonly told: string[]
   send(text: string, more?: Partial<TalkRequest>): Promise<TalkResult & { readonly shown: readonly string[] }>
 }
 
@@ -37,19 +39,21 @@ async function setUp({ answers = [], settings = {}, hasModel = true }: { readonl
   const machine = { randomId: () => crypto.randomUUID(), homeFolder: folder }
   const options: AgentOptions | undefined = hasModel ? { provider: 'scripted', model: 'm1' } : undefined
   const watched: string[] = []
+  const told: string[] = []
   const watchElsewhere = (id: string) => {
     watched.push(id)
     return () => void watched.splice(watched.indexOf(id), 1)
   }
   ctx.plugin(editorCallsPlugin({ machine, workspace }))
   const chat = await new Promise<EditorChat>((onReady) => {
-    ctx.plugin(editorChatPlugin({ capabilities: { blobs: new NodeBlobStore({ root: join(folder, '..', 'sessions') }), l10n: { t: fillIn }, logger, machine, workspace }, chat: { defaultModel: async () => options, watchElsewhere }, onReady }))
+    ctx.plugin(editorChatPlugin({ capabilities: { blobs: new NodeBlobStore({ root: join(folder, '..', 'sessions') }), l10n: { t: fillIn }, logger, machine, workspace }, chat: { defaultModel: async () => options, watchElsewhere, tell: (words) => void told.push(words) }, onReady }))
   })
   const rig: Rig = {
     application,
     model,
     chat,
     watched,
+    told,
     async send(text, more = {}) {
       const shown: string[] = []
       const result = await chat.talk.answer({ text, references: [], sessionId: null, model: null, signal: new AbortController().signal, ...more }, {
@@ -64,6 +68,8 @@ async function setUp({ answers = [], settings = {}, hasModel = true }: { readonl
   await writeFile(join(folder, 'a.txt'), 'alpha\n')
   return rig
 }
+/** Bounded generously: what loads with the first use takes its time on a busy machine. */
+const until = <T>(look: () => T) => expect.poll(look, { timeout: 20_000 })
 const file = ({ application }: Rig) => join(application.folder, 'a.txt')
 const textIn = (rig: Rig, at = -1) => JSON.stringify(rig.model.requests.at(at)?.messages)
 
@@ -128,7 +134,7 @@ describe('a message to @bosun', () => {
     const { approvals } = rig.application.ctx
     approvals.attach()
     const sent = rig.send('run it')
-    await expect.poll(() => approvals.pending().length).toBe(1)
+    await until(() => approvals.pending().length).toBe(1)
     approvals.answer(approvals.pending()[0]!.id, { outcome: 'rejected' })
     const { shown } = await sent
     expect(shown).toEqual(['… node -e "1"', '… Bosun waits for you to allow: Run node -e "1". Answer in its notification or its view.', '… node -e "1": failed', 'Then not.', '[Open in Bosun ID]'])
@@ -139,7 +145,7 @@ describe('a message to @bosun', () => {
     const { questions } = rig.application.ctx
     questions.attach()
     const sent = rig.send('ask me')
-    await expect.poll(() => questions.pending().length).toBe(1)
+    await until(() => questions.pending().length).toBe(1)
     rig.application.ctx.agents.list()[0]!.cancel({ kind: 'user' })
     expect((await sent).shown).toEqual(['… Ask: Which one?', '… Bosun asks you: Which one? Answer in its notification or its view.', '… Ask: Which one?: failed', '[Open in Bosun ID]'])
   })
@@ -173,7 +179,7 @@ describe('a stop in the editor’s chat', () => {
     const rig = await setUp({ answers: [[...textParts('half'), { type: 'hang' }]] })
     const stop = new AbortController()
     const sent = rig.send('go', { signal: stop.signal })
-    await expect.poll(() => rig.model.requests.length).toBe(1)
+    await until(() => rig.model.requests.length).toBe(1)
     stop.abort()
     const { sessionId, problem } = await sent
     const agent = rig.application.ctx.agents.live(sessionId!)!
@@ -184,11 +190,11 @@ describe('a stop in the editor’s chat', () => {
     const held = Promise.withResolvers<void>()
     const rig = await setUp({ answers: [[{ type: 'wait', until: held.promise }, ...sayText('first is done')]] })
     const first = rig.send('first')
-    await expect.poll(() => rig.model.requests.length).toBe(1)
+    await until(() => rig.model.requests.length).toBe(1)
     const { id } = rig.application.ctx.agents.list()[0]!
     const stop = new AbortController()
     const second = rig.send('second', { sessionId: id, signal: stop.signal })
-    await expect.poll(() => rig.application.ctx.agents.live(id)!.inbox.nextTurn.length).toBe(1)
+    await until(() => rig.application.ctx.agents.live(id)!.inbox.nextTurn.length).toBe(1)
     stop.abort()
     expect((await second).shown).toEqual(['[Open in Bosun ID]'])
     held.resolve()
@@ -210,20 +216,91 @@ describe('a stop in the editor’s chat', () => {
       },
     })
     const first = rig.send('first')
-    await expect.poll(() => rig.model.requests.length).toBe(1)
+    await until(() => rig.model.requests.length).toBe(1)
     const { id } = rig.application.ctx.agents.list()[0]!
     const stop = new AbortController()
     const second = rig.send('/slow', { sessionId: id, signal: stop.signal })
-    await expect.poll(() => begun).toBe(true)
+    await until(() => begun).toBe(true)
     stop.abort()
     await second
     held.resolve()
     expect((await first).shown).toContain('first is done')
   })
+  it.each([
+    ['waits for a turn of its own', 'next-turn', 'nextTurn'],
+    ['waits for the next step', 'next-step', 'nextStep'],
+  ] as const)('takes back what a command asked for that %s, and says so; the turn before it goes on', async (_, target, list) => {
+    const held = Promise.withResolvers<void>()
+    const rig = await setUp({ answers: [[{ type: 'wait', until: held.promise }, ...sayText('first is done')], sayText('never')] })
+    rig.application.ctx.commands.register({ name: 'ask', description: 'Ask.', input: { hint: 'what' }, run: ({ args, send }) => (send([{ type: 'text', text: args }], target), { text: 'Asked.' }) })
+    const first = rig.send('first')
+    await until(() => rig.model.requests.length).toBe(1)
+    const { id, inbox } = rig.application.ctx.agents.list()[0]!
+    const agent = rig.application.ctx.agents.live(id)!
+    const stop = new AbortController()
+    const second = rig.send('/ask zebra', { sessionId: id, signal: stop.signal })
+    await until(() => agent.inbox[list].length).toBe(1)
+    stop.abort()
+    expect((await second).shown).toEqual(['Asked.', '[Open in Bosun ID]'])
+    expect([agent.inbox, rig.told]).toEqual([inbox, ['/ask was stopped: what it had asked for is taken back before it began.']])
+    held.resolve()
+    expect((await first).shown).toContain('first is done')
+    await agent.whenIdle()
+    expect([rig.model.requests.length, JSON.stringify(agent.session.messages()).includes('zebra')]).toEqual([1, false])
+  })
+  it('lets a command queue nothing more', async () => {
+    const rig = await setUp({ answers: [sayText('first is done'), sayText('never')] })
+    const { sessionId } = await rig.send('first')
+    const agent = rig.application.ctx.agents.live(sessionId!)!
+    const late = Promise.withResolvers<unknown>()
+    const going = Promise.withResolvers<void>()
+    rig.application.ctx.commands.register({
+      name: 'late',
+      description: 'Ask late.',
+      async run({ send }) {
+        await going.promise
+        try {
+          send([{ type: 'text', text: 'zebra' }], 'next-turn')
+          late.resolve('sent')
+        } catch (error) {
+          late.resolve(error)
+        }
+        return {}
+      },
+    })
+    const stop = new AbortController()
+    const second = rig.send('/late', { sessionId, signal: stop.signal })
+    await until(() => agent.session.milestones().some(({ type }) => type === 'command/run')).toBe(true)
+    stop.abort()
+    await second
+    going.resolve()
+    expect(await late.promise).toMatchObject({ name: 'AbortError' })
+    expect([agent.inbox, rig.told]).toEqual([{ nextTurn: [], nextStep: [] }, []])
+  })
+  it.each([false, true])('follows the turn that a command’s words joined to its end, and leaves it alone (stopped: %s)', async (isStopped) => {
+    const [held, later] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const rig = await setUp()
+    rig.model.play([{ type: 'wait', until: held.promise }, ...callTools({ id: 'c1', name: 'read', args: { file_path: file(rig) } })], [{ type: 'wait', until: later.promise }, ...sayText('joined')])
+    const first = rig.send('first')
+    await until(() => rig.model.requests.length).toBe(1)
+    const agent = rig.application.ctx.agents.list()[0]!
+    const stop = new AbortController()
+    const plan = rig.send('/plan zebra', { sessionId: agent.id, signal: stop.signal })
+    await until(() => agent.inbox.nextStep.length).toBe(1)
+    held.resolve()
+    await until(() => rig.model.requests.length).toBe(2)
+    if (isStopped) {
+      stop.abort()
+      await plan
+    }
+    later.resolve()
+    await plan
+    expect([(await first).shown.includes('joined'), textIn(rig).includes('zebra'), rig.told]).toEqual([true, true, []])
+  })
   it('comes with the end of the application too', async () => {
     const rig = await setUp({ answers: [[{ type: 'hang' }]] })
     const sent = rig.send('go')
-    await expect.poll(() => rig.model.requests.length).toBe(1)
+    await until(() => rig.model.requests.length).toBe(1)
     await rigs.pop()!.application.dispose()
     expect((await sent).sessionId).not.toBe(null)
   })
