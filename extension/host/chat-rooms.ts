@@ -101,7 +101,7 @@ export class ChatRooms {
     this.head = new SessionHead(chat)
     this.models = new ModelSettings(chat)
     this.modes = new ModeChoices(chat)
-    const drafts = new DraftAttachments({ blobs, machine, memento, onError })
+    const drafts = new DraftAttachments({ blobs, machine, memento, l10n, onError })
     this.attachments = new ComposerAttachments({
       drafts,
       references: services.references,

@@ -1,9 +1,10 @@
 import { fullAddress } from '../base/address.ts'
 import { nameOf } from '../base/folders.ts'
+import { isErrorOf } from '../base/harness-error.ts'
 import { messageOf } from '../base/message-of.ts'
 import type { Localization } from '../capabilities/localization.ts'
 import type { ImageBlock, TextBlock } from '../core/log/message.ts'
-import type { References } from '../features/references/service.ts'
+import { UnresolvedReference, type References } from '../features/references/service.ts'
 import type { HostMessage, ViewMessage } from '../protocol/messages.ts'
 import type { AttachmentView } from '../protocol/view-state.ts'
 import type { DraftAttachments } from './draft-attachments.ts'
@@ -61,7 +62,8 @@ export class ComposerAttachments {
       const lines = endLine > startLine ? this.#needs.l10n.t('lines {first} to {last}', { first: startLine, last: endLine }) : this.#needs.l10n.t('line {line}', { line: startLine })
       await this.#needs.drafts.addSelection(sessionId, { label: nameOf(path), detail: lines, block })
     } catch (error) {
-      this.#needs.say(messageOf(error))
+      const { t } = this.#needs.l10n
+      this.#needs.say(isErrorOf(UnresolvedReference, error, 'NOTHING_THERE') ? t('Nothing is selected in an editor. Select something, then attach it.') : messageOf(error))
       return
     }
     this.#changed()

@@ -1,4 +1,5 @@
 import type { BlobStore } from '../capabilities/blob-store.ts'
+import type { Localization } from '../capabilities/localization.ts'
 import type { Machine } from '../capabilities/machine.ts'
 import type { Memento } from '../capabilities/memento.ts'
 import type { Json } from '../base/json.ts'
@@ -10,6 +11,7 @@ interface Needs {
   readonly blobs: Pick<BlobStore, 'putAttachment' | 'getAttachment' | 'keepAttachments'>
   readonly machine: Pick<Machine, 'randomId'>
   readonly memento: Memento
+  readonly l10n: Localization
   readonly onError: (error: unknown) => void
 }
 
@@ -50,13 +52,13 @@ export class DraftAttachments {
 
   /** Errors: `AttachmentError`; what the store fails with. */
   async addImage(sessionId: string | null, { bytes, name }: { readonly bytes: Uint8Array; readonly name: string }): Promise<void> {
-    const { mediaType, width, height } = checkedImage(bytes)
-    checkRoom(this.#imagesOf(sessionId).map((image) => image.bytes), bytes.length)
+    const { mediaType, width, height } = checkedImage(bytes, this.#needs.l10n)
+    checkRoom(this.#imagesOf(sessionId).map((image) => image.bytes), bytes.length, this.#needs.l10n)
     const stored = await this.#needs.blobs.putAttachment(await this.#areaOf(sessionId), bytes, { mediaType, ...(name === '' ? {} : { name }) })
     const images = this.#imagesOf(sessionId)
     // The same picture twice is one picture.
     if (images.some(({ attachmentId }) => attachmentId === stored.attachmentId)) return
-    checkRoom(images.map((image) => image.bytes), bytes.length)
+    checkRoom(images.map((image) => image.bytes), bytes.length, this.#needs.l10n)
     await this.#set(sessionId, [...this.#list(sessionId), { kind: 'image', id: this.#needs.machine.randomId(), image: { ...stored, width, height } }])
   }
 
@@ -78,7 +80,7 @@ export class DraftAttachments {
     return await Promise.all(
       this.#list(sessionId).map(async (kept) => {
         if (kept.kind === 'selection') return kept.block
-        if (area !== target) await this.#needs.blobs.putAttachment(target, await this.#needs.blobs.getAttachment(area, kept.image.attachmentId), { mediaType: kept.image.mediaType })
+        if (area !== target) await this.#needs.blobs.putAttachment(target, await this.#bytesOf(area, kept.image), { mediaType: kept.image.mediaType })
         return { type: 'image' as const, attachment: kept.image }
       }),
     )
@@ -92,6 +94,15 @@ export class DraftAttachments {
   async bytes(sessionId: string | null, attachmentId: string): Promise<Uint8Array | null> {
     if (!this.#imagesOf(sessionId).some((image) => image.attachmentId === attachmentId)) return null
     return await this.#needs.blobs.getAttachment(await this.#areaOf(sessionId), attachmentId).catch(() => null)
+  }
+
+  async #bytesOf(area: string, { attachmentId, name }: AttachmentRef): Promise<Uint8Array> {
+    try {
+      return await this.#needs.blobs.getAttachment(area, attachmentId)
+    } catch (cause) {
+      const { t } = this.#needs.l10n
+      throw new Error(name === undefined ? t('An image of this message is not kept any more. Take it out, then send again.') : t('The image {name} is not kept any more. Take it out, then send again.', { name }), { cause })
+    }
   }
 
   #imagesOf(sessionId: string | null): readonly AttachmentRef[] {

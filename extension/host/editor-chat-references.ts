@@ -1,5 +1,6 @@
 import type { BlobStore } from '../capabilities/blob-store.ts'
 import type { TalkReference, TalkRequest } from '../capabilities/editor-chat.ts'
+import type { Localization } from '../capabilities/localization.ts'
 import type { UserMessage } from '../core/log/message.ts'
 import { checkedImage } from '../features/attachments/check-image.ts'
 
@@ -7,6 +8,7 @@ interface Needs {
   /** How a path is written behind the `@`, the sign included. */
   readonly spelling: (path: string) => string
   readonly blobs: Pick<BlobStore, 'putAttachment'>
+  readonly l10n: Localization
   readonly sessionId: string
 }
 
@@ -50,8 +52,8 @@ async function blockOf(reference: Exclude<TalkReference, { kind: 'file' }>, need
   }
 }
 
-async function imageBlock({ bytes }: Extract<TalkReference, { kind: 'image' }>, { blobs, sessionId }: Needs): Promise<UserMessage['content'][number]> {
-  const { mediaType, width, height } = checkedImage(bytes)
+async function imageBlock({ bytes }: Extract<TalkReference, { kind: 'image' }>, { blobs, l10n, sessionId }: Needs): Promise<UserMessage['content'][number]> {
+  const { mediaType, width, height } = checkedImage(bytes, l10n)
   const { attachmentId } = await blobs.putAttachment(sessionId, bytes, { mediaType })
   return { type: 'image', attachment: { attachmentId, mediaType, bytes: bytes.length, width, height } }
 }

@@ -124,7 +124,7 @@ export class EditorTalk implements EditorChatTalk {
     const typed = typedLine(request.text)
     if (typed.kind === 'command') return await this.#runCommand(agent, typed.line, request, stream)
     const { references } = this.#parts.services
-    const { text, blocks } = await messageWith({ ...request, text: typed.text }, { spelling: (path) => references.spelling(path, agent.session.header.cwd ?? ''), blobs: this.#parts.capabilities.blobs, sessionId: agent.id })
+    const { text, blocks } = await messageWith({ ...request, text: typed.text }, { spelling: (path) => references.spelling(path, agent.session.header.cwd ?? ''), blobs: this.#parts.capabilities.blobs, l10n: this.#parts.capabilities.l10n, sessionId: agent.id })
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(REFERENCE_TIMEOUT_MS)])
     const content = await references.content(text, { cwd: agent.session.header.cwd ?? '', sessionId: agent.id, signal })
     if (request.signal.aborted) return null

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { fillIn } from '../../../extension/base/fill-in.ts'
 import { imageHeader } from '../../../extension/base/image-header.ts'
 import type { BlobStore } from '../../../extension/capabilities/blob-store.ts'
 import type { Agent } from '../../../extension/core/session/agent.ts'
@@ -128,7 +129,7 @@ function chunkOf(length: number): Uint8Array {
   return Buffer.concat([head, Buffer.alloc(length + 4)])
 }
 
-it('21st image in a message is refused', () => expect(() => checkRoom(Array.from({ length: 20 }, () => 100), 100)).toThrow('A message can have 20 images.'))
+it('21st image in a message is refused', () => expect(() => checkRoom(Array.from({ length: 20 }, () => 100), 100, { t: fillIn })).toThrow('A message can have 20 images.'))
 
 describe('what is no image for a model', () => {
   const rows: readonly [name: string, file: string, bytes: Uint8Array | string, code: string, message: RegExp][] = [

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { fillIn } from '../../../extension/base/fill-in.ts'
 import type { BlobStore } from '../../../extension/capabilities/blob-store.ts'
 import type { UserMessage } from '../../../extension/core/log/message.ts'
 import { checkedImage, checkRoom } from '../../../extension/features/attachments/check-image.ts'
@@ -17,34 +18,35 @@ import { wholeApplication, type WholeApplication } from '../../support/whole-app
 /* Chapter 16.6 with its mapping: images that go with a message. */
 
 const MiB = 1024 * 1024
+const l10n = { t: fillIn }
 
 describe('one image', () => {
-  it.each(['png', 'jpeg', 'webp', 'gif'] as const)('may be %s', (kind) => expect(checkedImage(imageBytes(kind, 20, 10)).mediaType).toBe(`image/${kind}`))
-  it('is what its bytes say, whatever it is called', () => expect(() => checkedImage(new TextEncoder().encode('<svg/>'))).toThrow(expect.objectContaining({ code: 'NOT_AN_IMAGE' })))
+  it.each(['png', 'jpeg', 'webp', 'gif'] as const)('may be %s', (kind) => expect(checkedImage(imageBytes(kind, 20, 10), l10n).mediaType).toBe(`image/${kind}`))
+  it('is what its bytes say, whatever it is called', () => expect(() => checkedImage(new TextEncoder().encode('<svg/>'), l10n)).toThrow(expect.objectContaining({ code: 'NOT_AN_IMAGE' })))
   it('has 3.5 MiB at most', () => {
     const head = imageBytes('png', 20, 10).length
-    expect(checkedImage(imageBytes('png', 20, 10, 3.5 * MiB - head)).width).toBe(20)
-    expect(() => checkedImage(imageBytes('png', 20, 10, 3.5 * MiB - head + 1))).toThrow(expect.objectContaining({ code: 'IMAGE_TOO_LARGE' }))
+    expect(checkedImage(imageBytes('png', 20, 10, 3.5 * MiB - head), l10n).width).toBe(20)
+    expect(() => checkedImage(imageBytes('png', 20, 10, 3.5 * MiB - head + 1), l10n)).toThrow(expect.objectContaining({ code: 'IMAGE_TOO_LARGE' }))
   })
   it('has 2 000 pixels on its longer side at most', () => {
-    expect(checkedImage(imageBytes('png', 2_000, 2_000)).height).toBe(2_000)
-    for (const [width, height] of [[2_001, 10], [10, 2_001]] as const) expect(() => checkedImage(imageBytes('png', width, height))).toThrow(expect.objectContaining({ code: 'IMAGE_TOO_WIDE' }))
+    expect(checkedImage(imageBytes('png', 2_000, 2_000), l10n).height).toBe(2_000)
+    for (const [width, height] of [[2_001, 10], [10, 2_001]] as const) expect(() => checkedImage(imageBytes('png', width, height), l10n)).toThrow(expect.objectContaining({ code: 'IMAGE_TOO_WIDE' }))
   })
   it('has 40 million pixels at most, which its header says before anything is drawn', () =>
-    expect(() => checkedImage(imageBytes('png', 8_000, 5_001))).toThrow(expect.objectContaining({ code: 'TOO_MANY_PIXELS', message: expect.stringContaining('40 million') })))
+    expect(() => checkedImage(imageBytes('png', 8_000, 5_001), l10n)).toThrow(expect.objectContaining({ code: 'TOO_MANY_PIXELS', message: expect.stringContaining('40 million') })))
 })
 
 describe('the images of a message', () => {
   it('are 20 at most', () => {
-    expect(checkRoom(Array.from({ length: 19 }, () => 1), 1)).toBeUndefined()
-    expect(() => checkRoom(Array.from({ length: 20 }, () => 1), 1)).toThrow(expect.objectContaining({ code: 'TOO_MANY_IMAGES' }))
+    expect(checkRoom(Array.from({ length: 19 }, () => 1), 1, l10n)).toBeUndefined()
+    expect(() => checkRoom(Array.from({ length: 20 }, () => 1), 1, l10n)).toThrow(expect.objectContaining({ code: 'TOO_MANY_IMAGES' }))
   })
   it('have 100 MiB together at most', () => {
-    expect(checkRoom([99 * MiB], MiB)).toBeUndefined()
-    expect(() => checkRoom([99 * MiB], MiB + 1)).toThrow(expect.objectContaining({ code: 'MESSAGE_TOO_LARGE' }))
+    expect(checkRoom([99 * MiB], MiB, l10n)).toBeUndefined()
+    expect(() => checkRoom([99 * MiB], MiB + 1, l10n)).toThrow(expect.objectContaining({ code: 'MESSAGE_TOO_LARGE' }))
   })
   it('are counted one by one as they are attached, so that one too many is refused and the others stay', async () => {
-    const drafts = new DraftAttachments({ blobs: createMemoryBlobStore(), machine: { randomId: () => Math.random().toString(36) }, memento: memoryMemento(), onError: () => undefined })
+    const drafts = new DraftAttachments({ blobs: createMemoryBlobStore(), machine: { randomId: () => Math.random().toString(36) }, memento: memoryMemento(), l10n, onError: () => undefined })
     for (let width = 1; width <= imageLimits.maxImages; width++) await drafts.addImage('s', { bytes: imageBytes('png', width, 1), name: '' })
     await expect(drafts.addImage('s', { bytes: imageBytes('png', 99, 1), name: '' })).rejects.toMatchObject({ code: 'TOO_MANY_IMAGES' })
     expect(drafts.views('s')).toHaveLength(20)
@@ -73,7 +75,7 @@ describe('an image in a talk', () => {
     const whole = application
     const bytes = new Uint8Array(await readFile(join(root, 'media/bosun.png')))
     const agent = await whole.ctx.agents.create({ cwd: whole.folder })
-    const { mediaType, width, height } = checkedImage(bytes)
+    const { mediaType, width, height } = checkedImage(bytes, l10n)
     const stored = await blobs!.putAttachment(agent.id, bytes, { mediaType, name: 'bosun.png' })
     const message: UserMessage = { id: 'm1', role: 'user', content: [{ type: 'text', text: 'What is it?' }, { type: 'image', attachment: { ...stored, width, height } }], source: { kind: 'user' } }
     agent.followup(message)

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { fillIn } from '../../../extension/base/fill-in.ts'
 import { DraftAttachments } from '../../../extension/host/draft-attachments.ts'
 import { createFakeMachine } from '../../support/fake-machine.ts'
 import { imageBytes } from '../../support/image-bytes.ts'
@@ -9,7 +10,7 @@ function rig(kept: Parameters<typeof memoryMemento>[0] = {}) {
   const memento = memoryMemento(kept)
   const blobs = createMemoryBlobStore()
   const errors: unknown[] = []
-  const open = () => new DraftAttachments({ blobs, machine: createFakeMachine(), memento, onError: (error) => errors.push(error) })
+  const open = () => new DraftAttachments({ blobs, machine: createFakeMachine(), memento, l10n: { t: (text, args) => `»${fillIn(text, args)}` }, onError: (error) => errors.push(error) })
   return { memento, blobs, errors, open, drafts: open() }
 }
 const png = (width: number) => imageBytes('png', width, 10)
@@ -73,15 +74,33 @@ it('refuses what is no image and keeps what there was', async () => {
   expect(labels(drafts, 's1')).toHaveLength(1)
 })
 
-it('fails for an image that is gone, rather than send without it', async () => {
-  const { drafts, blobs, memento } = rig()
-  await drafts.addImage(null, { bytes: png(20), name: 'a.png' })
-  await blobs.keepAttachments(memento.get('draftArea') as string, [])
-  await expect(drafts.blocks(null, 's1')).rejects.toThrow('missing')
-})
-
 it('reads nothing out of what another window has broken', () => {
   const broken = [null, 3, { id: 'a' }, { id: 'a', kind: 'image', image: { bytes: 'many' } }, { id: 'b', kind: 'selection', label: 'a', detail: 'b', block: { type: 'image' } }]
   const { drafts } = rig({ 'attachments:s1': broken as never, 'attachments:s2': 'no list' })
   expect([drafts.views('s1'), drafts.views('s2')]).toEqual([[], []])
+})
+
+it.each([
+  ['no image', new TextEncoder().encode('<svg/>'), '»This is no image that a model can read. Use PNG, JPEG, WebP or GIF.'],
+  ['a wide image', imageBytes('png', 2_001, 10), '»This image is 2001 × 10 pixels; its longer side may have 2000. Make it smaller first.'],
+  ['one of too many pixels', imageBytes('png', 8_000, 5_001), '»This image has 8000 × 5001 pixels; at most 40 million can be sent. Make it smaller first.'],
+  ['a heavy image', imageBytes('png', 20, 10, 3.5 * 1_024 * 1_024), '»This image has 3.7 MB; at most 3.7 MB can be sent. Make it smaller first.'],
+])('refuses %s in the language of the person', async (_why, bytes, words) => {
+  await expect(rig().drafts.addImage('s1', { bytes, name: '' })).rejects.toThrow(words)
+})
+
+it('refuses an image more than a message takes in the language of the person', async () => {
+  const { drafts } = rig()
+  for (let width = 1; width <= 20; width += 1) await drafts.addImage('s1', { bytes: png(width), name: '' })
+  await expect(drafts.addImage('s1', { bytes: png(99), name: '' })).rejects.toThrow('»A message can have 20 images. Take one out, or send the others with the next message.')
+})
+
+it.each([
+  ['a.png', '»The image a.png is not kept any more. Take it out, then send again.'],
+  ['', '»An image of this message is not kept any more. Take it out, then send again.'],
+])('fails for an image that is gone, rather than send without it, and says so: %j', async (name, words) => {
+  const { drafts, blobs, memento } = rig()
+  await drafts.addImage(null, { bytes: png(20), name })
+  await blobs.keepAttachments(memento.get('draftArea') as string, [])
+  await expect(drafts.blocks(null, 's1')).rejects.toThrow(new Error(words))
 })

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { fillIn } from '../../../extension/base/fill-in.ts'
 import type { TalkReference } from '../../../extension/capabilities/editor-chat.ts'
 import { messageWith } from '../../../extension/host/editor-chat-references.ts'
 import { imageBytes } from '../../support/image-bytes.ts'
 
-const needs = { spelling: (path: string) => `@${path.slice(3)}`, sessionId: 's1', blobs: { putAttachment: async (sessionId: string) => ({ attachmentId: `sha256:${sessionId}` }) as never } }
+const needs = { spelling: (path: string) => `@${path.slice(3)}`, sessionId: 's1', l10n: { t: fillIn }, blobs: { putAttachment: async (sessionId: string) => ({ attachmentId: `sha256:${sessionId}` }) as never } }
 const file = (path: string, range: readonly [number, number] | null = null, lines: readonly [number, number] | null = null): TalkReference => ({ kind: 'file', path, range, lines })
 
 describe('what a message of the editor’s chat points at', () => {
