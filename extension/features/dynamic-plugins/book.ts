@@ -8,7 +8,7 @@ import { createClientHalf } from './client-half.ts'
 import { halvesOf } from './code-question.ts'
 import { createDefining } from './define.ts'
 import { DynamicPluginError } from './error.ts'
-import { namesOf, stateOf, type Held } from './held.ts'
+import { namesOf, stateOf, type Held, type SessionPlugins } from './held.ts'
 import type { LoggedPlugin } from './journal.ts'
 import { KeptFiles } from './kept-files.ts'
 import { createRecords, PLUGIN } from './records.ts'
@@ -22,7 +22,10 @@ export interface DynamicPluginBook extends DynamicPlugins, Approvals {
   resume(agent: Agent): void
   endAllOf(agent: Agent, why: string): Promise<void>
   endAll(why: string): Promise<void>
-  /** As `endAll`, and whoever had plugins is told: what they brought goes while the session goes on. */
+  /**
+   * As `endAll`, and whoever had plugins is told: what they brought goes while the session goes on. Never rejects: a failure in one session
+   * is logged, and the others are told all the same.
+   */
   turnOff(why: string): Promise<void>
   problemChanged(): void
 }
@@ -44,6 +47,14 @@ export function createDynamicPlugins(parts: BookParts): DynamicPluginBook {
   const { stop, endAllOf } = createStops(parts, { records, abandon })
   const clientHalf = createClientHalf({ records, conclude })
   const approvals = createApprovals(parts, { records, ...defining })
+
+  async function stopFor(agent: Agent, plugins: SessionPlugins['plugins'], why: string): Promise<void> {
+    const running = [...plugins.values()].flatMap(({ pluginId, current, next }) => (current === undefined && next === undefined ? [] : [pluginId]))
+    await endAllOf(agent, why)
+    if (running.length === 0 || agent.isDisposed || agent.session.access !== 'write') return
+    const were = running.length === 1 ? `The plugin ${running[0] ?? ''} was` : `The plugins ${running.join(', ')} were`
+    agent.inject(noticeMessage({ id: machine.randomId(), plugin: PLUGIN, text: `${were} stopped, with everything that came of it: ${why}`, summary: `${were} stopped: ${why}` }))
+  }
 
   function factsOf(agent: Agent, held: Held): PluginFacts {
     const { pluginId, current, next, failure } = held
@@ -166,11 +177,11 @@ export function createDynamicPlugins(parts: BookParts): DynamicPluginBook {
     async turnOff(why) {
       await Promise.all(
         [...sessions.values()].map(async ({ agent, plugins }) => {
-          const running = [...plugins.values()].flatMap(({ pluginId, current, next }) => (current === undefined && next === undefined ? [] : [pluginId]))
-          await endAllOf(agent, why)
-          if (running.length === 0 || agent.isDisposed || agent.session.access !== 'write') return
-          const were = running.length === 1 ? `The plugin ${running[0] ?? ''} was` : `The plugins ${running.join(', ')} were`
-          agent.inject(noticeMessage({ id: machine.randomId(), plugin: PLUGIN, text: `${were} stopped, with everything that came of it: ${why}`, summary: `${were} stopped: ${why}` }))
+          try {
+            await stopFor(agent, plugins, why)
+          } catch (error) {
+            report(error)
+          }
         }),
       )
     },

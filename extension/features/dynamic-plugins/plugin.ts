@@ -93,7 +93,7 @@ export function dynamicPluginsPlugin({ kernel, workspace, points, ...needs }: Dy
       const follow = () => {
         if (book.isEnabled) skills ??= ctx.plugin(bundledSkills)
         else {
-          void skills?.dispose()
+          skills?.dispose().catch((error: unknown) => needs.logger.error('The skills for writing plugins could not be taken back.', { error: String(error) }))
           skills = undefined
           void book.turnOff(problem() ?? 'Plugins were turned off.')
         }

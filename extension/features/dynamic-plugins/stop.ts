@@ -6,7 +6,7 @@ import type { Transitions } from './transitions.ts'
 
 /** What runs or is on its way there is ended, with everything that came of it. */
 export function createStops({ dispatch }: Pick<BookParts, 'dispatch'>, { records, abandon }: { readonly records: Records } & Pick<Transitions, 'abandon'>) {
-  const { sessions, frameChanges, pluginChanges, logRun, news, lostNotice } = records
+  const { sessions, frameChanges, pluginChanges, report, logRun, news, lostNotice } = records
 
   function stop(agent: Agent, held: Held, reason: string | undefined, state: 'stopped' | 'lost' = 'stopped'): Promise<{ readonly wasRunning: boolean }> {
     held.stopping ??= ended(agent, held, reason, state).finally(() => {
@@ -33,8 +33,9 @@ export function createStops({ dispatch }: Pick<BookParts, 'dispatch'>, { records
     const { current } = held
     if (current !== undefined) {
       delete held.current
-      await current.fiber?.dispose()
-      await current.host?.stop(reason ?? 'The plugin was stopped.')
+      // Each goes whatever becomes of the other: a program that nobody holds any more would run on.
+      await current.fiber?.dispose().catch(report)
+      await current.host?.stop(reason ?? 'The plugin was stopped.').catch(report)
       logRun(agent, held, current, state, reason)
       dispatch.emit('cordis/dynamic-retract', agent.scope, [news(agent, held, current)])
     }

@@ -86,7 +86,7 @@ class Taker {
       },
     })
     if (failure === null) return fiber
-    void fiber.dispose()
+    fiber.dispose().catch((error: unknown) => this.#logger.error('What an extension registered could not be taken back cleanly.', { extension: this.#extensionId, error: String(error) }))
     throw (failure as { readonly error: unknown }).error
   }
 

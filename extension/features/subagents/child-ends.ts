@@ -63,15 +63,25 @@ export function createChildEnds({ ctx, dispatch, clock, logger, newId, governor,
   async function released(child: Child, failure: string | undefined): Promise<ChildOutcome> {
     const { agent } = child
     if (agent !== undefined) {
-      await agent.dispose()
+      // Whoever waits for it is told of its end, however it went.
+      await contained(child, agent.dispose())
       governor.rest(agent)
     }
     // Put in order before anybody hears of the end, so that what waits is there to be looked at.
-    await child.worktree?.end()
+    await contained(child, child.worktree?.end())
     const outcome = outcomeFor(child, failure)
     if (child.mode === 'continuable' && child.isAcknowledged) tellParent(child, outcome)
     finish(child, outcome)
     return outcome
+  }
+
+  /** Never rejects. */
+  async function contained(child: Child, ending: Promise<unknown> | undefined): Promise<void> {
+    try {
+      await ending
+    } catch (error) {
+      logger.error('An agent could not be put away in order.', { session: child.id, error: messageOf(error) })
+    }
   }
 
   function outcomeFor({ agent, from, capture }: Child, failure: string | undefined): ChildOutcome {
@@ -115,5 +125,5 @@ export function createChildEnds({ ctx, dispatch, clock, logger, newId, governor,
     }
   }
 
-  return { consider, considerAgent, settle, finish }
+  return { consider, considerAgent, contained, settle, finish }
 }

@@ -27,7 +27,7 @@ export type ChildStarts = ReturnType<typeof createChildStarts>
 /** How a child comes to be: checked, given a place, made with all that is its own, told its task; or nothing is left of it. */
 export function createChildStarts({ ctx, dispatch, clock, logger, newId, governor, book, ends, providers, isDraining }: ChildStartsParts) {
   const { changes, children, starting, remember, forget, tellSoon } = book
-  const { consider, considerAgent, settle, finish } = ends
+  const { consider, considerAgent, contained, settle, finish } = ends
 
   function checkParent(parent: Agent): void {
     if (isDraining()) throw new SubagentError('DRAINING', 'Agents are being stopped; none can be started or spoken to.')
@@ -136,7 +136,7 @@ export function createChildStarts({ ctx, dispatch, clock, logger, newId, governo
     void started.outcome
       .catch((error: unknown): ChildOutcome => ({ stopReason: 'error', output: '', diagnostic: fitBytes(messageOf(error), subagentLimits.diagnosticBytes).text }))
       .then(async (outcome) => {
-        await child.worktree?.end()
+        await contained(child, child.worktree?.end())
         release()
         finish(child, outcome)
       })

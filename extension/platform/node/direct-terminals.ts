@@ -111,7 +111,11 @@ class OwnedTerminal implements TerminalProcess {
   }
 
   async resize({ columns, rows }: TerminalSize): Promise<void> {
-    if (!this.#hasExited) this.#pty.resize(columns, rows)
+    try {
+      if (!this.#hasExited) this.#pty.resize(columns, rows)
+    } catch {
+      // Its program ended in this very moment, and its end is on the way: nobody sees its size any more.
+    }
   }
 
   pauseOutput(): void {

@@ -247,7 +247,11 @@ export class EditorFileSystem implements FileSystem {
   }
 
   async #tellRename(oldUri: vscode.Uri, newUri: vscode.Uri, listener: (from: string, to: string) => void): Promise<void> {
-    const canonical = async (uri: vscode.Uri) => (uri.scheme === 'file' ? (await this.#disk.resolve(uri.fsPath, '/')).path : pathOf(uri))
+    const canonical = async (uri: vscode.Uri) => {
+      if (uri.scheme !== 'file') return pathOf(uri)
+      // Where its folder cannot be read any more, it has the name by which the editor knows it.
+      return await this.#disk.resolve(uri.fsPath, '/').then(({ path }) => path, () => uri.fsPath)
+    }
     listener(await canonical(oldUri), await canonical(newUri))
   }
 

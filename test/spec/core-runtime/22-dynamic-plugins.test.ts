@@ -33,6 +33,15 @@ describe('turned off', () => {
     await turn()
     expect([told(), summaries()]).toEqual([[`The plugin test-1 was stopped, with everything that came of it: ${plugins.problem}`], [expect.stringMatching(/^The plugin test-1 was stopped: Plugins that a model writes are off\./)]])
   })
+  it('while a session cannot be written logs that, and nothing is left over', async () => {
+    const { started, application, facts, agent } = await start({})
+    const { pluginId } = await started({ host: hello })
+    const append = agent.session.append.bind(agent.session)
+    Object.defineProperty(agent.session, 'append', { configurable: true, value: (draft: Parameters<typeof append>[0]) => { if (draft.type === 'cordis/run') throw new Error('No space left.'); return append(draft) } })
+    await application.settings.set('dynamicPlugins.enabled', false, 'user')
+    await expect.poll(() => application.logger.lines.filter(({ message }) => message === 'A part of dynamic plugins failed.').length).toBe(1)
+    expect(facts(pluginId)?.state).not.toBe('running')
+  })
   it('by a folder that is not trusted is the same, and says so', async () => {
     let isTrusted = true
     const { started, changeTrust, plugins, toolNames, facts, ctx } = await start({ isTrusted: () => isTrusted })
