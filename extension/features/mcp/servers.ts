@@ -256,8 +256,9 @@ export class McpServers implements Mcp {
     const { askInput } = this.#needs
     if (askInput === undefined) throw new McpError('MCP_UNAVAILABLE', `There is nobody to ask for a value here. ${withoutAsking([id], found.source)}`)
     const { description, isSecret, options, command, fallback } = input
-    // What stands in a secret's place is shown to nobody; what was picked before is what may be changed.
-    const preset = isSecret ? null : ((options && (await this.#needs.secrets.get(this.#inputName(found, id)))?.value) ?? fallback)
+    // What was given for a secret is shown to nobody; what was given else is what may be changed.
+    const given = isSecret ? undefined : (await this.#needs.secrets.get(this.#inputName(found, id)))?.value
+    const preset = given ?? fallback
     const value = await askInput({ server: found.title, id, description, isSecret, ...(options && { options }), ...(command && { command }), ...(preset !== null && { preset }) })
     if (value === null || value === '') return false
     await this.giveInput(name, id, value)
@@ -418,7 +419,7 @@ export class McpServers implements Mcp {
   }
 
   #make(found: FoundServer): Server {
-    const { connector, clock, files, machine, secrets, workspace } = this.#needs
+    const { askInput, connector, clock, files, machine, secrets, workspace } = this.#needs
     const { config, folder, title } = found
     const cwd = folder ?? workspace.folders()[0]?.path ?? machine.homeFolder
     const calls = new Set<RunningCall>()
@@ -435,7 +436,9 @@ export class McpServers implements Mcp {
         input: async (id) => {
           const given = await secrets.get(this.#inputName(found, id))
           if (given !== null && found.inputs.some((input) => input.id === id && input.isSecret)) hidden.hide(given.value)
-          return given?.value ?? found.inputs.find((input) => input.id === id)?.fallback ?? null
+          const fallback = found.inputs.find((input) => input.id === id)?.fallback ?? null
+          // Where somebody can be asked, they are, once, with the default in the box; an empty one leaves nothing to ask for.
+          return given?.value ?? (askInput === undefined || fallback === '' ? fallback : null)
         },
         cwd,
         readEnvFile: async (path) => (await files.readText(await files.resolve(path, cwd), { maxBytes: MAX_SERVER_FILE_BYTES })).text,

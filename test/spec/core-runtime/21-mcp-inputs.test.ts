@@ -19,7 +19,7 @@ const inputs = [
 ]
 const entry = { ...programServer('ok'), env: { MODE: '${input:mode}', GIVEN: '${input:token}', FLAVOUR: '${input:flavour}' } }
 
-async function withInputs(check: (rig: McpRig, editor: ReturnType<typeof createFakeEditor>) => Promise<void>): Promise<void> {
+async function withInputs(check: (rig: McpRig, editor: ReturnType<typeof createFakeEditor>) => Promise<void>, { hasPerson = true }: { readonly hasPerson?: boolean } = {}): Promise<void> {
   const editor = createFakeEditor()
   await withRig(
     {},
@@ -30,7 +30,7 @@ async function withInputs(check: (rig: McpRig, editor: ReturnType<typeof createF
       await rig.application.ctx.mcp.reread()
       await check(rig, editor)
     },
-    { alter: (world) => ({ ...world, secrets: memorySecrets(), mcpInput: createMcpInputBox({ editor, l10n: { t: fillIn } }) }) },
+    { alter: (world) => ({ ...world, secrets: memorySecrets(), ...(hasPerson && { mcpInput: createMcpInputBox({ editor, l10n: { t: fillIn } }) }) }) },
   )
 }
 
@@ -43,11 +43,11 @@ describe('inputs of a file', patient, () => {
       await expect(mcp.askInput('demo', 'token')).rejects.toMatchObject({ code: 'MCP_UNAVAILABLE' })
       expect(editor.shown).toEqual([])
       await mcp.allow(['demo'])
-      expect((await rig.until('needs-input', 'demo')).missingInputs.map(({ id }) => id)).toEqual(['mode', 'token'])
-      editor.answers.push('1')
-      expect([await mcp.askInput('demo', 'mode'), await mcp.askInput('demo', 'token')]).toEqual([true, true])
+      expect((await rig.until('needs-input', 'demo')).missingInputs.map(({ id }) => id)).toEqual(['mode', 'token', 'flavour'])
+      editor.answers.push('1', '1')
+      expect([await mcp.askInput('demo', 'mode'), await mcp.askInput('demo', 'token'), await mcp.askInput('demo', 'flavour')]).toEqual([true, true, true])
       await rig.until('running', 'demo')
-      expect(editor.take().map(({ kind }) => kind)).toEqual(['pick', 'command'])
+      expect(editor.take().map(({ kind }) => kind)).toEqual(['pick', 'command', 'pick'])
       const env = async () => JSON.parse(textOf(await rig.call('env', {}, { server: 'demo' }))) as Record<string, string>
       expect(await env()).toMatchObject({ MODE: 'slow', GIVEN: 'tok-123456', FLAVOUR: 'mild' })
       // What was picked before, or stands there by default, is where the list begins.
@@ -58,6 +58,41 @@ describe('inputs of a file', patient, () => {
       }
       expect(await env()).toMatchObject({ MODE: 'fast', FLAVOUR: 'plain' })
     }))
+  const withDefaults = { servers: { plain: { ...programServer('ok'), env: { WORD: '${input:word}', KEY: '${input:key}', NONE: '${input:none}' } } }, inputs: [{ id: 'word', type: 'promptString', default: 'usual' }, { id: 'key', type: 'promptString', password: true, default: 'demo-key' }, { id: 'none', type: 'promptString', default: '' }] }
+  const useDefaults = async (rig: McpRig) => {
+    await writeFile(join(rig.application.folder, '.vscode', 'mcp.json'), JSON.stringify(withDefaults))
+    await rig.application.ctx.mcp.reread()
+    await rig.application.ctx.mcp.allow(['plain'])
+  }
+  const envOf = async (rig: McpRig) => JSON.parse(textOf(await rig.call('env', {}, { server: 'plain' }))) as Record<string, string>
+  it('with a default are asked for once, with the default in the box, and remembered', () =>
+    withInputs(async (rig, editor) => {
+      const { mcp } = rig.application.ctx
+      await useDefaults(rig)
+      expect((await rig.until('needs-input', 'plain')).missingInputs.map(({ id }) => id)).toEqual(['word', 'key'])
+      editor.answers.push('usual', 'other-key')
+      expect([await mcp.askInput('plain', 'word'), await mcp.askInput('plain', 'key')]).toEqual([true, true])
+      expect(editor.take().map(({ value }) => (value as { readonly value?: string }).value)).toEqual(['usual', 'demo-key'])
+      await rig.until('running', 'plain')
+      expect(await envOf(rig)).toMatchObject({ WORD: 'usual', KEY: 'other-key', NONE: '' })
+      await mcp.restart('plain')
+      await rig.until('running', 'plain')
+      editor.answers.push('mine', 'ours')
+      await mcp.askInput('plain', 'word')
+      await mcp.askInput('plain', 'word')
+      await mcp.askInput('plain', 'key')
+      // Words that were given may be changed, a secret that was given is not shown again.
+      expect(editor.take().map(({ value }) => (value as { readonly value?: string }).value)).toEqual(['usual', 'mine', 'demo-key'])
+    }))
+  it('with a default take it where nobody can be asked', () =>
+    withInputs(
+      async (rig) => {
+        await useDefaults(rig)
+        await rig.until('running', 'plain')
+        expect(await envOf(rig)).toMatchObject({ WORD: 'usual', KEY: 'demo-key', NONE: '' })
+      },
+      { hasPerson: false },
+    ))
   it('whose command gives no text leave the server as it was, with what to do', () =>
     withInputs(async (rig, editor) => {
       editor.commands.set('extension.token', { token: 'x' })
