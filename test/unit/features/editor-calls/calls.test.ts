@@ -66,6 +66,25 @@ const file = ({ application }: Rig, name = 'a.txt') => join(application.folder, 
 const bash = (command: string): JsonObject => ({ command, description: 'As the test says' })
 const unknownCommand = 'node -e "1"'
 
+it('a yes of the editor is no answer any more once its call was stopped', async () => {
+  const rig = await setUp()
+  const stop = new AbortController()
+  const outcomes: ApprovalAnswer[] = []
+  rig.application.ctx.on(
+    'approval/request',
+    async (_request, next) => {
+      stop.abort()
+      const outcome = await next()
+      outcomes.push(outcome)
+      return outcome
+    },
+    { prepend: true },
+  )
+  expect(await rig.prepare('bash', bash(unknownCommand))).not.toBeNull()
+  await expect(rig.run('bash', bash(unknownCommand), { signal: stop.signal })).rejects.toMatchObject({ name: 'AbortError' })
+  expect([outcomes, rig.asked]).toEqual([[{ outcome: 'cancelled' }], []])
+})
+
 describe('a call of the editor’s chat', () => {
   it('goes through the pipeline in a session of its chat, and stands in its log', async () => {
     const rig = await setUp()
