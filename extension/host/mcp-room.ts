@@ -164,7 +164,7 @@ export class McpRoom {
 
   /** `left`: why the server may still take what it gave. */
   #tellSignedOut({ name, title }: McpServerReport, left: string | null): void {
-    if (left !== null) this.#chat.notice(`${noticeOf(name)}:signed-out`, 'warning', this.#chat.world.l10n.t('You are signed out of the MCP server {name}. {reason}', { name: title, reason: left }))
+    if (left !== null) this.#chat.notice(`${noticeOf(name)}:signed-out`, 'warning', this.#chat.world.l10n.t('You are signed out of the MCP server “{name}”. {reason}', { name: title, reason: left }))
   }
 
   async #add(): Promise<void> {
@@ -281,9 +281,9 @@ export class McpRoom {
     const action = (id: ServerCommand, label: string) => ({ id, label, run: () => this.run(id, `server:${name}`) })
     const log = action('show-log', l10n.t('Show Log'))
     const values = { name: title, reason: reason ?? '' }
-    if (state === 'failed') this.#chat.notice(noticeOf(name), 'error', l10n.t('The MCP server {name} does not run. {reason}', values), [action('restart', l10n.t('Restart')), log])
-    else if (state === 'needs-input') this.#chat.notice(noticeOf(name), 'warning', l10n.t('The MCP server {name} does not run. {reason}', values), [action('give-input', l10n.t('Give It…'))])
-    else this.#chat.notice(noticeOf(name), 'warning', l10n.t('The MCP server {name} does not run. {reason}', values), [...(server.canSignIn ? [action('sign-in', l10n.t('Sign In…'))] : []), log])
+    if (state === 'failed') this.#chat.notice(noticeOf(name), 'error', l10n.t('The MCP server “{name}” does not run. {reason}', values), [action('restart', l10n.t('Restart')), log])
+    else if (state === 'needs-input') this.#chat.notice(noticeOf(name), 'warning', l10n.t('The MCP server “{name}” does not run. {reason}', values), [action('give-input', l10n.t('Give It…'))])
+    else this.#chat.notice(noticeOf(name), 'warning', l10n.t('The MCP server “{name}” does not run. {reason}', values), [...(server.canSignIn ? [action('sign-in', l10n.t('Sign In…'))] : []), log])
   }
 
   /** Beside the notification, which goes by itself. */
@@ -297,7 +297,7 @@ export class McpRoom {
     if (waiting.length === 0) return this.#chat.notices.close(CONSENT)
     const text =
       waiting.length === 1
-        ? l10n.t('The MCP server {name} of this workspace waits for your consent and does not run.', { name: waiting[0]!.title })
+        ? l10n.t('The MCP server “{name}” of this workspace waits for your consent and does not run.', { name: waiting[0]!.title })
         : l10n.t('{count} MCP servers of this workspace wait for your consent and do not run.', { count: waiting.length })
     this.#chat.notice(CONSENT, 'info', text, [{ id: 'review', label: l10n.t('Review…'), run: () => this.#consent.review(this.#consent.waiting()) }])
   }

@@ -312,6 +312,29 @@ describe('a message', () => {
   })
 })
 
+test('a row that is found where all of the talk is in view offers no way to its end', async () => {
+  const found = text('b')
+  await show([prompt('a'), found])
+  await chat.post({ type: 'reveal-row', sessionId: baseState.session!.id, rowId: found.id })
+  await chat.page.locator('.row-found').waitFor()
+  await settled()
+  assert.equal(await chat.page.locator('.jump').count(), 0)
+})
+
+test('the name of an agent is the last part of its line to be cut', async () => {
+  await chat.page.setViewportSize({ width: 280, height: 700 })
+  const row = tool('bash', { card: 'generic', title: 'Created the teammate cleo', kind: 'other' }, { card: 'generic' })
+  const agent = { id: 'a1', callId: row.callId, label: 'cleo', state: 'idle' as const, isAsking: false, lastLine: 'Running npm test', cost: '10.4k tokens', startedAt: 0, endedAt: 3_000, canOpen: true, canInterrupt: true, children: [] }
+  await show([prompt('a'), row], { agents: [agent] })
+  assert.deepEqual(
+    await chat.page.locator('.agent-open').evaluate((line) => ({
+      isNameWhole: line.querySelector('.agent-name')!.scrollWidth === line.querySelector('.agent-name')!.clientWidth,
+      isInside: [...line.children].every((part) => part.getBoundingClientRect().right <= line.getBoundingClientRect().right),
+    })),
+    { isNameWhole: true, isInside: true },
+  )
+})
+
 describe('a long talk', () => {
   const many = (from: number, count: number) => Array.from({ length: count }, (_, index): Row => ({ ...text(`Row ${from + index} ${'word '.repeat((from + index) % 40)}`), id: `long-${from + index}`, turn: 1 }))
   const scroll = (top: number) => chat.page.locator('.log').evaluate((log, top) => void (log.scrollTop = top), top)

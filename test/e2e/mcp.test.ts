@@ -99,7 +99,7 @@ async function play(workbench: Workbench, model: Awaited<ReturnType<typeof start
   await conversation(workbench).getByText('The server is gone.').waitFor()
   await row(/^tides, failed, .*It ended with exit code 3/).waitFor()
   // A screen reader is told the same words.
-  const notice = chat.locator('.notice-text').getByText(/The MCP server tides does not run\. It ended with exit code 3\./)
+  const notice = chat.locator('.notice-text').getByText(/The MCP server “tides” does not run\. It ended with exit code 3\./)
   await notice.waitFor()
   await chat.getByRole('button', { name: 'Show Log' }).click()
   await page.locator('.part.panel .view-lines').getByText('ready to serve').first().waitFor()

@@ -18,6 +18,8 @@ const statuses = {
   provisioning: { icon: 'loading', text: 'starting' },
   failed: { icon: 'error', text: 'could not start' },
 } as const
+/** The lead has no name of its own. */
+const nameOf = (member: string): string => (member === 'lead' ? t('Lead') : member)
 /** What a dragged card carries. */
 const DRAGGED = 'application/x-bosun-task'
 
@@ -144,7 +146,6 @@ function Card({ task, post }: { readonly task: TeamTaskCardView; readonly post: 
     if (to !== undefined) post({ type: 'team-move', taskId: id, revision, to })
   }
   const open = blockers.filter(({ isDone }) => !isDone)
-  const ownerName = owner === 'lead' ? t('Lead') : owner
   return (
     <li
       class="task-card"
@@ -170,9 +171,9 @@ function Card({ task, post }: { readonly task: TeamTaskCardView; readonly post: 
         <span class="task-id" title={t('Revision {0}', revision)}>
           {id} · r{revision}
         </span>
-        {ownerName !== null && (
+        {owner !== null && (
           <span class="task-owner">
-            <Icon name="account" /> {ownerName}
+            <Icon name="account" /> {nameOf(owner)}
           </span>
         )}
         {column === 'pending' && isReady && <span class="task-ready">{t('ready')}</span>}
@@ -218,9 +219,9 @@ function Mailbox({ mail }: { readonly mail: readonly TeamMailView[] }) {
       <ol ref={box} tabIndex={0} onScroll={({ currentTarget }) => (isAtEnd.current = currentTarget.scrollHeight - currentTarget.scrollTop - currentTarget.clientHeight < 8)}>
         {mail.map(({ id, at, from, to, text, isWaking, isDelivered }) => (
           <li key={id} class="mail" data-delivered={isDelivered}>
-            <span class="mail-time">{new Date(at).toLocaleTimeString(language(), { hour: '2-digit', minute: '2-digit' })}</span>
+            <span class="mail-time">{new Date(at).toLocaleTimeString(language(), { hour: 'numeric', minute: '2-digit' })}</span>
             <span class="mail-way">
-              {from} <Icon name="arrow-small-right" /> {to}
+              {nameOf(from)} <Icon name="arrow-small-right" /> {nameOf(to)}
             </span>
             <span class="mail-state" title={isDelivered ? t('Delivered') : t('Waits')}>
               <Icon name={isDelivered ? (isWaking ? 'bell' : 'check') : 'clock'} />

@@ -2,6 +2,7 @@ import * as vscode from 'vscode'
 import type { Undo } from '../../base/undo.ts'
 import type { ViewChannel } from '../../host/view-channel.ts'
 import { openWebviewPage } from './webview-page.ts'
+import { tabIcon } from './tab-icon.ts'
 
 const CHAT_VIEW = 'bosun.chat'
 const CHAT_PANEL = 'bosun.chatPanel'
@@ -82,7 +83,7 @@ export class ChatViews implements vscode.WebviewViewProvider, vscode.WebviewPane
 
   #adopt(panel: vscode.WebviewPanel): void {
     this.#panels.add(panel)
-    panel.iconPath = vscode.Uri.joinPath(this.#parts.extensionUri, 'media', 'bosun.png')
+    panel.iconPath = tabIcon(this.#parts.extensionUri)
     const undo = this.#open(panel.webview, () => panel.visible)
     panel.onDidChangeViewState(() => this.#visible.fire())
     panel.onDidDispose(() => {

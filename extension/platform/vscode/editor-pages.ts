@@ -4,6 +4,7 @@ import type { EditorPages } from '../../capabilities/editor-pages.ts'
 import type { ViewChannel } from '../../host/view-channel.ts'
 import { PAGE_KINDS, type PageHostMessage, type PageKey, type PageKind } from '../../protocol/editor-page.ts'
 import { openWebviewPage } from './webview-page.ts'
+import { tabIcon } from './tab-icon.ts'
 
 const pageViewType = (kind: PageKind): string => `bosun.page.${kind}`
 
@@ -42,8 +43,7 @@ export class VscodeEditorPages implements EditorPages, vscode.WebviewPanelSerial
 
   #adopt(panel: vscode.WebviewPanel, key: PageKey): void {
     this.#panels.set(nameOf(key), panel)
-    // The drawing has no colour of its own, which a tab does not give it.
-    panel.iconPath = vscode.Uri.joinPath(this.#parts.extensionUri, 'media', 'bosun.png')
+    panel.iconPath = tabIcon(this.#parts.extensionUri)
     const undo = openWebviewPage<PageHostMessage>(panel.webview, {
       extensionUri: this.#parts.extensionUri,
       isVisible: () => panel.visible,

@@ -8,11 +8,13 @@ export interface ScheduleCreateArgs {
 
 export const presentCall = ({ prompt, action }: ScheduleCreateArgs): ToolCallView => ({
   card: 'generic',
-  title: action === 'do' ? 'Plan a task' : 'Set a reminder',
-  doneTitle: action === 'do' ? 'Planned a task' : 'Set a reminder',
+  title: `${action === 'do' ? 'Plan the task' : 'Set the reminder'} ${quoted(prompt)}`,
+  doneTitle: `${action === 'do' ? 'Planned the task' : 'Set the reminder'} ${quoted(prompt)}`,
   kind: 'other',
   rawInput: prompt,
 })
+
+const quoted = (prompt: string): string => `“${/^.*/.exec(prompt)?.[0] ?? ''}”`
 
 /** A refusal is a value, so the line says so where nothing was set. */
 export function presentResult(_args: unknown, { isError, meta }: PresentedResult): ToolResultView | undefined {

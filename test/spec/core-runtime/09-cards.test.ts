@@ -216,8 +216,8 @@ const rows: readonly Row[] = [
     pending: { card: 'generic', title, doneTitle, kind: 'other' }, completed: { card: 'generic', content: text('task-1 [in progress] Parse') }, bare: null, failed: null,
   })),
   {
-    tool: 'schedule_create', args: { prompt: 'Water', after_seconds: 60 }, meta: { refused: 'No.' },
-    pending: { card: 'generic', title: 'Set a reminder', doneTitle: 'Set a reminder', kind: 'other', rawInput: 'Water' },
+    tool: 'schedule_create', args: { prompt: 'Water\nAll of them.', after_seconds: 60 }, meta: { refused: 'No.' },
+    pending: { card: 'generic', title: 'Set the reminder “Water”', doneTitle: 'Set the reminder “Water”', kind: 'other', rawInput: 'Water\nAll of them.' },
     completed: { card: 'generic', title: 'Set no reminder', content: [{ type: 'text', text: 'No.' }] }, bare: null, failed: null,
   },
   { tool: 'schedule_list', args: {}, pending: { card: 'generic', title: 'List reminders', doneTitle: 'Listed reminders', kind: 'read' }, completed: null, bare: null, failed: null, malformed: [] },

@@ -65,7 +65,7 @@ describe('the view of MCP servers', () => {
     await run('sign-out', 'server:gone')
     expect(noticesOf(rig)).toEqual([])
     await run('sign-out', 'server:kept')
-    expect(noticesOf(rig)).toEqual([['mcp:kept:signed-out', 'warning', 'You are signed out of the MCP server kept. It may count there.', []]])
+    expect(noticesOf(rig)).toEqual([['mcp:kept:signed-out', 'warning', 'You are signed out of the MCP server “kept”. It may count there.', []]])
   })
   it('reads nothing before somebody looks, draws what becomes of the servers, and lets go of them', async () => {
     const { rig, calls, are, listeners } = await setUp()
@@ -238,7 +238,7 @@ describe('an MCP server that does not run', () => {
     const { rig, calls, are } = await setUp()
     const failed = serverFacts('demo', { state: 'failed', reason: 'It ended.' })
     await are([failed])
-    const expected = [['mcp:demo', 'error', 'The MCP server demo does not run. It ended.', ['Restart', 'Show Log']]]
+    const expected = [['mcp:demo', 'error', 'The MCP server “demo” does not run. It ended.', ['Restart', 'Show Log']]]
     expect(noticesOf(rig)).toEqual(expected)
     await rig.say({ type: 'notice-action', id: 'mcp:demo', action: 'restart' })
     await rig.say({ type: 'notice-action', id: 'mcp:demo', action: 'show-log' })
@@ -265,7 +265,7 @@ describe('an MCP server that does not run', () => {
     await are([demo, other])
     expect(noticesOf(rig)).toEqual(both)
     await are([demo, serverFacts('other')])
-    expect(noticesOf(rig)).toEqual([['mcp:demo', 'error', 'The MCP server demo does not run. It ended.', ['Restart', 'Show Log']]])
+    expect(noticesOf(rig)).toEqual([['mcp:demo', 'error', 'The MCP server “demo” does not run. It ended.', ['Restart', 'Show Log']]])
     await are([demo, other])
     expect(noticesOf(rig)).toEqual(both)
     await rig.say({ type: 'notice-close', id: 'mcp-troubles' })
@@ -280,7 +280,7 @@ describe('an MCP server that does not run', () => {
   ] as const)('because it %s offers what can be done', async (_name, more, actions) => {
     const { rig, are } = await setUp()
     await are([serverFacts('demo', more)])
-    expect(noticesOf(rig)).toEqual([['mcp:demo', 'warning', `The MCP server demo does not run. ${more.reason}`, actions]])
+    expect(noticesOf(rig)).toEqual([['mcp:demo', 'warning', `The MCP server “demo” does not run. ${more.reason}`, actions]])
   })
 })
 
@@ -340,7 +340,7 @@ describe('consent to a server of the workspace', () => {
   it('stands in the chat too, and there may be given', async () => {
     const { rig, calls, are } = await setUp()
     await are([waiting('demo')])
-    expect(noticesOf(rig)).toEqual([['mcp-consent', 'info', 'The MCP server demo of this workspace waits for your consent and does not run.', ['Review…']]])
+    expect(noticesOf(rig)).toEqual([['mcp-consent', 'info', 'The MCP server “demo” of this workspace waits for your consent and does not run.', ['Review…']]])
     rig.editor.answers.push(['demo'])
     await rig.say({ type: 'notice-action', id: 'mcp-consent', action: 'review' })
     expect(rig.editor.take().map(({ value }) => (value as { items: unknown }).items)).toEqual([[{ id: 'demo', label: 'demo', description: '.bosun/mcp.json', detail: 'node demo.js' }]])

@@ -99,4 +99,4 @@ export function untilText(ms: number): string {
 
 /** In the person's locale and zone; of what is near the time alone. */
 const dayAndTime = (at: number, now: number): string =>
-  new Date(at).toLocaleString(language(), { ...(Math.abs(at - now) < 43_200_000 ? {} : { weekday: 'short', day: 'numeric', month: 'short' }), hour: '2-digit', minute: '2-digit' })
+  new Date(at).toLocaleString(language(), { ...(Math.abs(at - now) < 43_200_000 ? {} : { weekday: 'short', day: 'numeric', month: 'short' }), hour: 'numeric', minute: '2-digit' })

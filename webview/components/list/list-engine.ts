@@ -147,6 +147,8 @@ export class ListEngine {
     this.#isAtEnd.value = false
     this.#anchor = { itemId: key, offsetPx: 0 }
     this.settle()
+    // Nothing moves where all of it is in view, so no scrolling says that the end is.
+    if (this.#scroller !== null && this.#scroller.scrollHeight <= this.#scroller.clientHeight) this.scrollToEnd()
   }
 
   #scrolled(): void {

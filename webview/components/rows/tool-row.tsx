@@ -100,10 +100,11 @@ function AgentFacts({ agent, isOver }: { readonly agent: AgentView; readonly isO
   const { width } = useApp()
   const facts = useAgentFacts(agent)
   const isPlain = agent.state === 'completed' || (agent.state === 'running' && !agent.isAsking && !isOver)
+  const isNarrow = width.value < ROOM_FOR_TIME_PX
   return (
     <>
       {!isPlain && <span class={`outcome outcome-${agent.state === 'failed' ? 'bad' : 'quiet'}`}>{agentState(agent)}</span>}
-      {(isPlain || width.value >= ROOM_FOR_TIME_PX) && facts.map((fact) => (
+      {(isNarrow ? (isPlain ? facts.slice(-1) : []) : facts).map((fact) => (
         <span key={fact} class="outcome outcome-quiet">
           {fact}
         </span>

@@ -48,7 +48,7 @@ function MayGoOn({ row }: { readonly row: TurnEndRow }) {
   const { store, now } = useApp()
   if (row.resumesAt === null || store.entries.value.at(-1)?.id !== row.id) return null
   const left = row.resumesAt - now.value
-  const at = new Date(row.resumesAt).toLocaleTimeString(language(), { hour: '2-digit', minute: '2-digit' })
+  const at = new Date(row.resumesAt).toLocaleTimeString(language(), { hour: 'numeric', minute: '2-digit' })
   return <span class="may-go-on">{left <= 0 ? t('It may go on now.') : t('It may go on at {0}, in {1}.', at, formatSeconds(left))}</span>
 }
 
