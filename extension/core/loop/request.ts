@@ -21,9 +21,8 @@ export interface RequestParts {
 export class RequestHistory {
   readonly #log: AgentLog
   readonly #hasHeader: boolean
-  #isFirst = true
   #header: RequestHeader | null = null
-  #headerText = ''
+  #told: Told | null = null
   #contextText = ''
   #lastSeq = -1
 
@@ -42,19 +41,21 @@ export class RequestHistory {
   record(parts: RequestParts): RequestHeader {
     this.#recordHeader(parts)
     this.#recordContext(parts)
-    this.#isFirst = false
     return this.#header as RequestHeader
   }
 
   #recordHeader({ config, system, tools }: RequestParts): void {
-    const header: RequestHeader = { config, ...(system !== '' && { system }), ...(tools.length > 0 && { tools }) }
-    const text = JSON.stringify(header)
-    if (!this.#isFirst && text === this.#headerText) return
-    const reason = this.#isFirst ? (this.#hasHeader ? 'resume' : 'initial') : 'change'
-    const written = this.#log.append<'request/header'>({ type: 'request/header', data: { header, reason } })
-    this.#header = written.data.header
-    this.#lastSeq = written.seq
-    this.#headerText = text
+    const before = this.#told
+    // The list is long, and the very same as long as nothing in it changes.
+    const told = { configText: JSON.stringify(config), system, tools, toolsText: before?.tools === tools ? before.toolsText : JSON.stringify(tools) }
+    if (before?.configText !== told.configText || before.system !== system || before.toolsText !== told.toolsText) {
+      const header: RequestHeader = { config, ...(system !== '' && { system }), ...(tools.length > 0 && { tools }) }
+      const reason = before !== null ? 'change' : this.#hasHeader ? 'resume' : 'initial'
+      const written = this.#log.append<'request/header'>({ type: 'request/header', data: { header, reason } })
+      this.#header = written.data.header
+      this.#lastSeq = written.seq
+    }
+    this.#told = told
   }
 
   #recordContext({ config: { provider, model }, contextWindow }: RequestParts): void {
@@ -64,6 +65,14 @@ export class RequestHistory {
     this.#lastSeq = this.#log.append({ type: 'request/context', data }).seq
     this.#contextText = text
   }
+}
+
+/** What the newest header says, to be compared. */
+interface Told {
+  readonly configText: string
+  readonly system: string
+  readonly tools: RequestParts['tools']
+  readonly toolsText: string
 }
 
 /** A frozen request over a header and the messages of the log. */

@@ -1,17 +1,19 @@
 import type { ImageBlock, Message, ModelRequest, TextBlock } from '../../core/model/contract.ts'
+import { bodyOf, listed, writtenJson, type BodyPiece } from '../wire/body.ts'
 import { callObjectText } from '../wire/call-object.ts'
 import { base64Of, hasImages, imagesThatFit, LEFT_OUT } from '../wire/images.ts'
 import type { WriteContext } from '../wire/wire.ts'
 
 const MARKER = '"cache_control":{"type":"ephemeral"}'
 
+const markedEnd = `,${MARKER}}`
+
 /** A block with the mark that what stands up to its end is to be kept. The mark is the block's last field, so no byte before it moves. */
-export const marked = (block: string): string => `${block.slice(0, -1)},${MARKER}}`
+export const marked = (block: string): string => `${block.slice(0, -1)}${markedEnd}`
 
 interface Turn {
   readonly role: 'user' | 'assistant'
-  /** JSON texts. */
-  readonly blocks: string[]
+  readonly blocks: Uint8Array<ArrayBuffer>[]
 }
 
 /**
@@ -22,7 +24,7 @@ interface Turn {
  * Without the marks, the list of a talk begins byte for byte like the list one step earlier.
  * Errors: `ModelError` `UNSUPPORTED_CONTENT` for an image that the model cannot read.
  */
-export async function messageList(request: ModelRequest, context: WriteContext): Promise<string> {
+export async function messageList(request: ModelRequest, context: WriteContext): Promise<readonly BodyPiece[]> {
   const options = { ...context, kept: imagesThatFit(request.messages, context.info.input.includes('image')), loadAttachment: request.loadAttachment }
   const turns: Turn[] = []
   for (const message of request.messages) {
@@ -36,12 +38,12 @@ export async function messageList(request: ModelRequest, context: WriteContext):
   const lastAnswer = turns.findLastIndex(({ role }) => role === 'assistant')
   mark(turns[lastAnswer - 1])
   if (lastAnswer !== turns.length - 1) mark(turns.at(-1))
-  return `[${turns.map(({ role, blocks }) => `{"role":"${role}","content":[${blocks.join(',')}]}`).join(',')}]`
+  return ['[', ...turns.flatMap(({ role, blocks }, index) => [`${index === 0 ? '' : ','}{"role":"${role}","content":[`, ...listed(blocks), ']}']), ']']
 }
 
 function mark(turn: Turn | undefined): void {
   const last = turn?.blocks.pop()
-  if (last !== undefined) turn?.blocks.push(marked(last))
+  if (last !== undefined) turn?.blocks.push(bodyOf([last.subarray(0, -1), markedEnd]))
 }
 
 interface Options extends WriteContext {
@@ -49,8 +51,8 @@ interface Options extends WriteContext {
   readonly loadAttachment: ModelRequest['loadAttachment']
 }
 
-async function blocksOf(message: Message, options: Options): Promise<readonly string[]> {
-  const blocks = (await contentOf(message, options)).map((block) => JSON.stringify(block))
+async function blocksOf(message: Message, options: Options): Promise<readonly Uint8Array<ArrayBuffer>[]> {
+  const blocks = (await contentOf(message, options)).map(writtenJson)
   if (!hasImages(message)) options.written.set(message, blocks)
   return blocks
 }

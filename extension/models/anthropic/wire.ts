@@ -35,7 +35,7 @@ export const anthropicWire: Wire = {
       path: '/messages',
       // Models of that time think between calls only when asked to.
       ...(thinks && usesBudget(config.model) && { headers: { 'anthropic-beta': 'interleaved-thinking-2025-05-14' } }),
-      body: `${JSON.stringify(fields).slice(0, -1)}${toolList(request)}${systemPrompt(request)},"messages":${messages}}`,
+      body: [`${JSON.stringify(fields).slice(0, -1)}${toolList(request)}${systemPrompt(request)},"messages":`, ...messages, '}'],
     }
   },
   createReader: createMessageReader,

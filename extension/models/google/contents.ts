@@ -1,4 +1,5 @@
 import type { ImageBlock, Message, ModelRequest } from '../../core/model/contract.ts'
+import { listed, writtenJson, type BodyPiece } from '../wire/body.ts'
 import { callObjectText } from '../wire/call-object.ts'
 import { base64Of, hasImages, imagesOf, imagesThatFit, LEFT_OUT } from '../wire/images.ts'
 import type { WriteContext } from '../wire/wire.ts'
@@ -22,14 +23,14 @@ const UNSIGNED = 'skip_thought_signature_validator'
  *
  * Errors: `ModelError` `UNSUPPORTED_CONTENT` for an image that the model cannot read.
  */
-export async function contentList(request: ModelRequest, context: WriteContext): Promise<string> {
+export async function contentList(request: ModelRequest, context: WriteContext): Promise<readonly BodyPiece[]> {
   const options: Options = {
     ...context,
     calls: new Map(),
     kept: imagesThatFit(request.messages, context.info.input.includes('image'), MAX_IMAGE_BYTES),
     loadAttachment: request.loadAttachment,
   }
-  const contents: { readonly role: string; readonly parts: string[] }[] = []
+  const contents: { readonly role: string; readonly parts: BodyPiece[] }[] = []
   for (const message of request.messages) {
     if (message.role === 'assistant') noteCalls(message, options)
     const parts = context.written.get(message) ?? (await partsOf(message, options))
@@ -39,7 +40,7 @@ export async function contentList(request: ModelRequest, context: WriteContext):
     if (last?.role === role) last.parts.push(...parts)
     else contents.push({ role, parts: [...parts] })
   }
-  return `[${contents.map(({ role, parts }) => `{"role":"${role}","parts":[${parts.join(',')}]}`).join(',')}]`
+  return ['[', ...contents.flatMap(({ role, parts }, index) => [`${index === 0 ? '' : ','}{"role":"${role}","parts":[`, ...listed(parts), ']}']), ']']
 }
 
 type AssistantMessage = Extract<Message, { role: 'assistant' }>
@@ -52,8 +53,8 @@ interface Options extends WriteContext {
   readonly loadAttachment: ModelRequest['loadAttachment']
 }
 
-async function partsOf(message: Message, options: Options): Promise<readonly string[]> {
-  const parts = (await contentOf(message, options)).map((part) => JSON.stringify(part))
+async function partsOf(message: Message, options: Options): Promise<readonly BodyPiece[]> {
+  const parts = (await contentOf(message, options)).map(writtenJson)
   if (!hasImages(message)) options.written.set(message, parts)
   return parts
 }

@@ -24,7 +24,7 @@ export const googleWire: Wire = {
       ...(system !== undefined && system.trim() !== '' && { systemInstruction: { parts: [{ text: system }] } }),
     }
     const contents = await contentList(request, context)
-    return { path: `/${pathOf(config.model)}:streamGenerateContent?alt=sse`, body: `${JSON.stringify(fields).slice(0, -1)},"contents":${contents}}` }
+    return { path: `/${pathOf(config.model)}:streamGenerateContent?alt=sse`, body: [`${JSON.stringify(fields).slice(0, -1)},"contents":`, ...contents, '}'] }
   },
   createReader: createContentReader,
   models: { path: '/models?pageSize=1000', read: readModelList },

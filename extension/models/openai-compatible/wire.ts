@@ -1,5 +1,6 @@
 import type { ModelRequest } from '../../core/model/contract.ts'
 import type { EffortStyle } from '../../core/model/provider-config.ts'
+import { listed } from '../wire/body.ts'
 import { answerCap, effortOf } from '../wire/efforts.ts'
 import type { Wire } from '../wire/wire.ts'
 import { readModelList } from './model-list.ts'
@@ -28,7 +29,7 @@ export const openAiCompatibleWire: Wire = {
     return {
       path: '/chat/completions',
       ...(isDeepSeek && { headers: sessionHeaders(request) }),
-      body: `${JSON.stringify(fields).slice(0, -1)},"messages":[${messages.join(',')}]}`,
+      body: [`${JSON.stringify(fields).slice(0, -1)},"messages":[`, ...listed(messages), ']}'],
     }
   },
   createReader: createChatReader,

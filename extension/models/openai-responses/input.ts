@@ -1,5 +1,6 @@
 import type { Json } from '../../base/json.ts'
 import type { ImageBlock, Message, ModelRequest, TextBlock } from '../../core/model/contract.ts'
+import { writtenJson } from '../wire/body.ts'
 import { callObjectText } from '../wire/call-object.ts'
 import { base64Of, hasImages, imagesThatFit, LEFT_OUT } from '../wire/images.ts'
 import type { WriteContext } from '../wire/wire.ts'
@@ -11,15 +12,15 @@ export type ItemState =
   | { readonly type: 'function_call'; readonly id: string }
 
 /**
- * The items of a request as JSON texts. An item without images always gives the same text.
+ * The items of a request as JSON. An item without images always gives the same bytes.
  *
  * The server keeps nothing of the talk, so its own items go back as they came: thought under its cipher, and only to the model
  * that thought it.
  * Errors: `ModelError` `UNSUPPORTED_CONTENT` for an image that the model cannot read.
  */
-export async function inputItems(request: ModelRequest, context: WriteContext): Promise<readonly string[]> {
+export async function inputItems(request: ModelRequest, context: WriteContext): Promise<readonly Uint8Array<ArrayBuffer>[]> {
   const options = { ...context, kept: imagesThatFit(request.messages, context.info.input.includes('image')), loadAttachment: request.loadAttachment }
-  const items: string[] = []
+  const items: Uint8Array<ArrayBuffer>[] = []
   for (const message of request.messages) items.push(...(context.written.get(message) ?? (await itemsOf(message, options))))
   return items
 }
@@ -29,8 +30,8 @@ interface Options extends WriteContext {
   readonly loadAttachment: ModelRequest['loadAttachment']
 }
 
-async function itemsOf(message: Message, options: Options): Promise<readonly string[]> {
-  const items = (await contentOf(message, options)).map((item) => JSON.stringify(item))
+async function itemsOf(message: Message, options: Options): Promise<readonly Uint8Array<ArrayBuffer>[]> {
+  const items = (await contentOf(message, options)).map(writtenJson)
   if (!hasImages(message)) options.written.set(message, items)
   return items
 }

@@ -1,4 +1,5 @@
 import { ModelError, type ModelInfo, type ModelRequest } from '../../core/model/contract.ts'
+import { listed } from '../wire/body.ts'
 import { answerCap, effortOf } from '../wire/efforts.ts'
 import type { Wire } from '../wire/wire.ts'
 import { inputItems } from './input.ts'
@@ -30,7 +31,7 @@ export const openAiResponsesWire: Wire = {
       ...(system !== undefined && { instructions: system }),
     }
     const items = await inputItems(request, context)
-    return { path: '/responses', body: `${JSON.stringify(fields).slice(0, -1)},"input":[${items.join(',')}]}` }
+    return { path: '/responses', body: [`${JSON.stringify(fields).slice(0, -1)},"input":[`, ...listed(items), ']}'] }
   },
   createReader: createResponseReader,
   models: { path: '/models', read: readModelList },

@@ -1,5 +1,6 @@
-import { ModelError, type Message, type ModelAdapter, type ModelInfo, type ModelRequest, type StreamChunk } from '../../core/model/contract.ts'
+import { ModelError, type ModelAdapter, type ModelInfo, type ModelRequest, type StreamChunk } from '../../core/model/contract.ts'
 import { modelInfoFrom, type ModelFacts } from '../../core/model/provider-config.ts'
+import { bodyOf } from './body.ts'
 import { checkConnection } from './check.ts'
 import { keyFor } from './credentials.ts'
 import { eventsOf, headersOf, readRest } from './event-stream.ts'
@@ -7,8 +8,7 @@ import { failureFromError, failureFromStream, requestIdOf, type FailureContext }
 import { fetchAtHome } from './fetch-at-home.ts'
 import { createIdleGuard } from './idle-guard.ts'
 import { checkKey, fetchModels, type Inquiry } from './model-inquiry.ts'
-import { wholeText } from './whole-text.ts'
-import { MalformedEvent, type AdapterParts, type ListedModel, type Wire, type WireReader } from './wire.ts'
+import { MalformedEvent, type AdapterParts, type ListedModel, type Wire, type WireReader, type Written } from './wire.ts'
 
 /**
  * A provider that is asked over HTTP and answers with a stream of events, in whichever protocol.
@@ -80,7 +80,7 @@ interface StreamParts extends AdapterParts {
   readonly load: () => Promise<Wire>
   readonly info: ModelInfo
   readonly context: FailureContext
-  readonly written: WeakMap<Message, readonly string[]>
+  readonly written: Written
 }
 
 async function* stream(request: ModelRequest, parts: StreamParts): AsyncGenerator<StreamChunk> {
@@ -95,7 +95,7 @@ async function* stream(request: ModelRequest, parts: StreamParts): AsyncGenerato
       name: config.name,
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...wire.headers(key), ...headers, ...config.headers },
-      body: wholeText(body),
+      body: bodyOf(body),
       signal: idle.signal,
     })
     idle.touch()
@@ -146,11 +146,11 @@ function silence({ config, idleTimeoutMs }: StreamParts) {
 /** What was written for one model; another model may not get the same. */
 class WrittenMessages {
   #model = ''
-  #texts = new WeakMap<Message, readonly string[]>()
+  #written: Written = new WeakMap()
 
-  of(model: string): WeakMap<Message, readonly string[]> {
-    if (model !== this.#model) this.#texts = new WeakMap()
+  of(model: string): Written {
+    if (model !== this.#model) this.#written = new WeakMap()
     this.#model = model
-    return this.#texts
+    return this.#written
   }
 }

@@ -12,7 +12,7 @@ const maxRedirects = 20
  * carry their key, and never the conversation.
  * Errors: `ModelError`, `INVALID_REQUEST` when another server is named, `TRANSPORT` when it leads nowhere; else those of `fetch`.
  */
-export async function fetchAtHome(http: Http, url: string, { name, ...init }: Omit<RequestInit, 'redirect' | 'body'> & { readonly body?: string; readonly name: string }): Promise<Response> {
+export async function fetchAtHome(http: Http, url: string, { name, ...init }: Omit<RequestInit, 'redirect' | 'body'> & { readonly body?: Uint8Array<ArrayBuffer>; readonly name: string }): Promise<Response> {
   let at = new URL(url)
   for (let count = 0; ; count++) {
     const response = await http.fetch(at.href, { ...init, redirect: 'manual' })

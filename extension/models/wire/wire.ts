@@ -4,6 +4,7 @@ import type { Logger } from '../../capabilities/logger.ts'
 import type { Secrets } from '../../capabilities/secrets.ts'
 import type { Failure, Message, ModelInfo, ModelRequest, StreamChunk } from '../../core/model/contract.ts'
 import type { ModelFacts, ProviderConfig } from '../../core/model/provider-config.ts'
+import type { BodyPiece } from './body.ts'
 
 /** One protocol between Bosun and a model server: all that differs from server kind to server kind. */
 export interface Wire {
@@ -25,18 +26,21 @@ export interface WireRequest {
   readonly path: string
   /** Beside those that say who asks. */
   readonly headers?: Readonly<Record<string, string>>
-  /** JSON. What is the same in each request of a talk comes first, the messages last. */
-  readonly body: string
+  /** JSON in pieces. What is the same in each request of a talk comes first, the messages last. */
+  readonly body: readonly BodyPiece[]
 }
+
+/** By message: the JSON of its parts. */
+export type Written = WeakMap<Message, readonly Uint8Array<ArrayBuffer>[]>
 
 export interface WriteContext {
   readonly config: ProviderConfig
   readonly info: ModelInfo
   /**
-   * JSON texts of messages already written for this model, those with images left out: each is written once, so that two requests
+   * JSON of messages already written for this model, those with images left out: each is written once, so that two requests
    * share their beginning byte for byte and a long talk costs no more than a short one.
    */
-  readonly written: WeakMap<Message, readonly string[]>
+  readonly written: Written
 }
 
 export interface ReadContext {
