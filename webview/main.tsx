@@ -116,11 +116,10 @@ function drawChat(vscode: VscodeApi): void {
   if (root !== null) render(<AppView app={app} />, root)
   actions.ready()
 
-  /** Also a row that is folded away, or not here yet. */
-  function revealRow({ rowId }: Extract<HostMessage, { type: 'reveal-row' }>): void {
+  /** Also a row that is folded away, or not here yet, and of a session that is not. */
+  function revealRow({ sessionId, rowId }: Extract<HostMessage, { type: 'reveal-row' }>): void {
     app.isSessionListOpen.value = false
-    ui.foundRow.value = rowId
-    ui.wantedRow.value = rowId
+    ui.wantedRow.value = { sessionId, rowId, isFound: true }
   }
 
   function showGoal(form: 'none' | 'create' | 'edit'): void {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startModelServer } from '../support/model-server.ts'
-import { withWorkbench, type Workbench } from '../support/workbench.ts'
+import { until, withWorkbench, type Workbench } from '../support/workbench.ts'
 import { windowThemes } from '../support/window-themes.ts'
 
 /** What stands below the place that is searched for, so that it is out of sight. */
@@ -61,9 +61,11 @@ for (const { name, theme } of windowThemes) {
           const [box, view] = [await found.boundingBox(), await conversation(workbench).boundingBox()]
           return box !== null && view !== null && box.y >= view.y - 1 && box.y < view.y + view.height
         }
-        for (let at = 0; at < 50 && !(await isInSight()); at += 1) await page.waitForTimeout(200)
+        await until(isInSight, 'the marked row in sight')
         // It stays there once the rows around it have got their heights.
-        await page.waitForTimeout(300)
+        await found.evaluate(async () => {
+          for (let frame = 0; frame < 3; frame += 1) await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+        })
         assert.ok(await isInSight(), 'the marked row is in sight')
         await workbench.screenshot(`search-sessions-found-${name}`)
 

@@ -1,5 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { PROTOCOL_VERSION } from '../../extension/protocol/messages.ts'
+import { PROTOCOL_VERSION, type HostMessage } from '../../extension/protocol/messages.ts'
+import { commandRow, patch, snapshot, viewState } from './store/fixture-rows.ts'
 
 afterEach(() => {
   vi.unstubAllGlobals()
@@ -31,7 +32,22 @@ it('draws the page that the host named, shows what it is told, and keeps its nam
 })
 
 // Last, since what it listens to in the window stays.
-it('draws the chat where the page names nothing else', async () => {
+it('draws the chat where the page names nothing else, and marks a row that the host asks for before it comes', async () => {
+  // The page of these tests has none.
+  vi.stubGlobal('origin', 'https://page.test')
   await load(null)
   expect(document.querySelector('.chat')).not.toBe(null)
+  const talk = (frame: number, id: string) => {
+    const state = viewState([commandRow('e1', { args: `of ${id}` })])
+    return snapshot(frame, { ...state, session: { ...state.session!, id } })
+  }
+  const say = (data: HostMessage) => window.dispatchEvent(new MessageEvent('message', { data, origin: window.origin }))
+  const articles = () => [...document.querySelectorAll('article')].map((article) => [article.getAttribute('aria-label'), article.closest('.row-found') !== null])
+  say(talk(1, 'left'))
+  await vi.waitFor(() => expect(articles()).toEqual([['/model of left', false]]))
+  say({ type: 'reveal-row', sessionId: 'found', rowId: 'e1' })
+  say(patch(2, { change: 'row', row: commandRow('e1', { args: 'of left, again' }) }))
+  await vi.waitFor(() => expect(articles()).toEqual([['/model of left, again', false]]))
+  say(talk(3, 'found'))
+  await vi.waitFor(() => expect(articles()).toEqual([['/model of found', true]]))
 })

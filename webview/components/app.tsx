@@ -7,7 +7,6 @@ import { Composer, StopByEscape } from './composer.tsx'
 import { Notices } from './docks/notices.tsx'
 import { GoalDock } from './docks/goal-dock.tsx'
 import { QueueDock } from './docks/queue-dock.tsx'
-import { RemindersDock } from './docks/reminders-dock.tsx'
 import { TasksDock } from './docks/tasks-dock.tsx'
 import { WaitingDock } from './docks/waiting-dock.tsx'
 import { ErrorBoundary } from './error-boundary.tsx'
@@ -17,6 +16,7 @@ import { SessionList } from './session-list.tsx'
 import { Transcript } from './transcript.tsx'
 import { Welcome } from './welcome.tsx'
 
+const RemindersDock = later(() => import('./docks/reminders-dock.tsx').then((dock) => dock.RemindersDock))
 const RulesPage = later(() => import('./rules-page.tsx').then((page) => page.RulesPage))
 const PluginFrames = later(() => import('./plugin-frames.tsx').then((frames) => frames.createPluginFrames()))
 
@@ -65,7 +65,7 @@ function Chat() {
             <div class="bottom">
               <div class="bottom-quiet">
                 <Notices />
-                <RemindersDock />
+                <Reminders />
                 <QueueDock />
                 <TasksDock />
                 <Plugins slot="panel" />
@@ -87,6 +87,11 @@ function Chat() {
 }
 
 const Plugins = (props: { readonly slot: PluginSlot }) => (useApp().store.state.plugins.value.length > 0 ? <PluginFrames {...props} /> : null)
+
+function Reminders() {
+  const { items, problem } = useApp().store.state.reminders.value
+  return items.length > 0 || problem !== null ? <RemindersDock /> : null
+}
 
 function Conversation() {
   const { store } = useApp()

@@ -1,5 +1,5 @@
 import { useComputed } from '@preact/signals'
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { plural, t } from '../l10n.ts'
 import type { RowEntry } from '../store/chat-store.ts'
 import { transcriptItems, type TranscriptItem } from '../store/transcript-items.ts'
@@ -19,7 +19,11 @@ const OLDER: ListedItem = { kind: 'older', id: 'older' }
 export function Transcript({ sessionId }: { readonly sessionId: string }) {
   const app = useApp()
   const { store, ui, actions } = app
-  const engine = useMemo(() => new ListEngine(ui.scrollPlace(sessionId), (place) => ui.setScrollPlace(sessionId, place)), [sessionId])
+  const wantedHere = () => (ui.wantedRow.value?.sessionId === sessionId ? ui.wantedRow.value : null)
+  const dropWanted = () => {
+    if (wantedHere() !== null) ui.wantedRow.value = null
+  }
+  const engine = useMemo(() => new ListEngine(ui.scrollPlace(sessionId), (place) => ui.setScrollPlace(sessionId, place), dropWanted), [sessionId])
   const held = useRef<ReadonlyMap<string, ListedItem>>(new Map())
   const items = useComputed(() => {
     const folded = transcriptItems(store.entries.value, ui.isOpen)
@@ -29,11 +33,12 @@ export function Transcript({ sessionId }: { readonly sessionId: string }) {
     held.current = new Map(kept.map((item) => [item.id, item]))
     return kept
   })
-  // What the person just sent is what they want to see.
+  const wanted = wantedHere()
+  // What the person just sent is what they want to see, unless they have asked for another place since.
   const lastPrompt = store.entries.value.findLast(({ kind }) => kind === 'prompt')?.id
   const shownPrompt = useRef(lastPrompt)
   useEffect(() => {
-    if (lastPrompt !== undefined && shownPrompt.current !== undefined && lastPrompt !== shownPrompt.current) engine.scrollToEnd()
+    if (wanted === null && lastPrompt !== undefined && shownPrompt.current !== undefined && lastPrompt !== shownPrompt.current) engine.scrollToEnd()
     shownPrompt.current = lastPrompt
   }, [lastPrompt])
   const loadOlder = () => {
@@ -41,16 +46,27 @@ export function Transcript({ sessionId }: { readonly sessionId: string }) {
     store.isLoadingOlder.value = true
     actions.loadOlder(store.firstIndex.peek(), OLDER_ROWS)
   }
-  const wanted = ui.wantedRow.value
-  useEffect(() => {
+  // The marks and wishes of a talk that was left end with it.
+  useLayoutEffect(() => {
+    ui.foundRow.value = null
+    if (wantedHere() === null) ui.wantedRow.value = null
+  }, [sessionId])
+  // Before anything is painted, so that the end is not seen first.
+  useLayoutEffect(() => {
     if (wanted === null) return
-    const item = itemOf(items.value, store.entry(wanted))
-    if (item === undefined && store.firstIndex.peek() > 0) return loadOlder()
+    const item = itemOf(items.value, store.entry(wanted.rowId))
+    // It is among the older rows, or in a change that is still on its way.
+    if (item === undefined) return loadOlder()
     // What is searched for is shown, also where it was folded away.
-    const isFolded = item !== undefined && item.kind !== 'row' && item.kind !== 'older' && ui.isOpen(item.id) !== true
-    if (isFolded && ui.foundRow.peek() === wanted) return ui.setOpen(item.id, true)
+    const isFolded = item.kind !== 'row' && item.kind !== 'older' && ui.isOpen(item.id) !== true
+    if (isFolded && wanted.isFound) {
+      ui.setOpen(item.id, true)
+      // An opened turn lists its rows anew.
+      if (item.kind === 'turn-fold') return
+    }
     ui.wantedRow.value = null
-    if (item !== undefined) engine.scrollTo(item.id)
+    if (wanted.isFound) ui.foundRow.value = wanted.rowId
+    engine.scrollTo(item.id, item.kind === 'group' ? `.group-rows > :nth-child(${item.rowIds.indexOf(wanted.rowId) + 1})` : ':scope')
   }, [wanted, items.value])
   return (
     <div class="transcript">

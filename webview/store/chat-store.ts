@@ -146,7 +146,11 @@ export function createChatStore({ needSnapshot }: { readonly needSnapshot: () =>
     isLoadingOlder.value = false
     for (const key of Object.keys(rest) as (keyof typeof rest)[]) setState(key, rest[key])
     const older = isSameSession ? heldBefore(transcript) : []
-    if (!isSameSession) images.clear()
+    if (!isSameSession) {
+      images.clear()
+      // Rows of two sessions may have one id.
+      byId.clear()
+    }
     firstIndex.value = transcript.firstIndex - older.length
     total.value = transcript.total
     setEntries([...older, ...transcript.rows.map((row) => updatedEntry(row).entry)])

@@ -7,6 +7,14 @@ export interface ScrollPlace {
   readonly offsetPx: number
 }
 
+/** A row that the person asked to be taken to. Rows of two sessions may have one id. */
+export interface WantedRow {
+  readonly sessionId: string
+  readonly rowId: string
+  /** It was searched for: shown also where it is folded away, and marked. */
+  readonly isFound: boolean
+}
+
 /** A draft as typed here, and the one the host was last told, so that the newer of both can be told apart. */
 interface Draft {
   readonly text: string
@@ -28,9 +36,9 @@ export interface UiState {
   readonly sending: ReadonlySignal<readonly SendingMessage[]>
   addSending(message: SendingMessage): void
   takeSending(id: string): SendingMessage | undefined
-  /** A row that the person asked to be taken to; whoever draws the talk empties it. */
-  readonly wantedRow: Signal<string | null>
-  /** A row that was searched for: marked until the person goes on. */
+  /** Kept until the talk of its session has that row, or the person goes on; whoever draws the talk empties it. */
+  readonly wantedRow: Signal<WantedRow | null>
+  /** A row that was searched for: marked until another session is on screen. */
   readonly foundRow: Signal<string | null>
   scrollPlace(sessionId: string): ScrollPlace | null
   setScrollPlace(sessionId: string, place: ScrollPlace | null): void
@@ -62,6 +70,7 @@ export function createUiState(api: Pick<VscodeApi, 'getState' | 'setState'>, lat
   const scroll = new Map(saved.scroll)
   const sending = signal<readonly SendingMessage[]>(saved.sending)
   const openings = signal(0)
+  const wantedRow = signal<WantedRow | null>(null)
   let isSaving = false
 
   return {
@@ -91,6 +100,7 @@ export function createUiState(api: Pick<VscodeApi, 'getState' | 'setState'>, lat
       save()
     },
     addSending: (message) => {
+      wantedRow.value = null
       sending.value = [...sending.value, message]
       save()
     },
@@ -102,7 +112,7 @@ export function createUiState(api: Pick<VscodeApi, 'getState' | 'setState'>, lat
       }
       return message
     },
-    wantedRow: signal(null),
+    wantedRow,
     foundRow: signal(null),
     scrollPlace: (sessionId) => scroll.get(sessionId) ?? null,
     setScrollPlace: (sessionId, place) => {

@@ -28,9 +28,12 @@ export interface HarnessOptions {
 /** The chat's own bundle in a page, with a host that the test plays. */
 export interface HarnessPage {
   readonly page: Page
+  /** Resolves when the page has heard them; it draws what they say with its next frame. */
   readonly post: (...messages: readonly (HostMessage | PageHostMessage)[]) => Promise<void>
   readonly snapshot: (state: ViewState) => Promise<void>
   readonly posted: () => Promise<readonly ViewMessage[]>
+  /** Resolves when the page has drawn what it heard, and what came of that: three frames, for what it heard, for its effects and for sizes. */
+  readonly drawn: () => Promise<void>
   /** Load the page anew with another saved state, as the editor would give it back. */
   readonly reload: (savedState: unknown) => Promise<void>
   readonly close: () => Promise<void>
@@ -104,13 +107,32 @@ export async function openHarness(browser: Browser, options: HarnessOptions): Pr
   )
   await page.goto(`${origin}/`)
   let frame = 0
-  const post = (...messages: readonly (HostMessage | PageHostMessage)[]) => page.evaluate((all: readonly unknown[]) => all.forEach((message) => window.postMessage(message, '*')), messages as readonly unknown[])
+  const post = (...messages: readonly (HostMessage | PageHostMessage)[]) =>
+    page.evaluate(
+      (all: readonly unknown[]) =>
+        new Promise<void>((resolve) => {
+          let heard = 0
+          // Later than the page's own listener, so that the page has heard what is heard here.
+          window.addEventListener('message', function hear({ source }) {
+            if (source === window) heard += 1
+            if (heard < all.length) return
+            window.removeEventListener('message', hear)
+            resolve()
+          })
+          for (const message of all) window.postMessage(message, '*')
+        }),
+      messages as readonly unknown[],
+    )
   return {
     page,
     post,
     snapshot: (state) => post({ type: 'snapshot', version: PROTOCOL_VERSION, frame: (frame += 1), state }),
     // What the page posted is what the typed actions made.
     posted: () => page.evaluate(() => window.harness.posted) as Promise<readonly ViewMessage[]>,
+    drawn: () =>
+      page.evaluate(async () => {
+        for (let frame = 0; frame < 3; frame += 1) await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+      }),
     reload: async (savedState) => {
       await page.evaluate((state) => sessionStorage.setItem('saved-state', JSON.stringify(state)), savedState)
       await page.reload()

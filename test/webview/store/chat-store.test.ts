@@ -38,6 +38,14 @@ describe('snapshots', () => {
     store.apply([snapshot(2, { ...other, session: { ...other.session!, id: 's2' } })])
     expect([ids(), store.entry('a')]).toEqual([['z'], undefined])
   })
+
+  it('take nothing over from a row of another session that has the same name', () => {
+    store.apply([snapshot(1, viewState([textRow('p'), toolRow('a', null, null, { parent: 'p' })]))])
+    const left = store.entry('a')
+    const other = viewState([textRow('p'), toolRow('a', null, null)])
+    store.apply([snapshot(2, { ...other, session: { ...other.session!, id: 's2' } })])
+    expect([store.entry('a') === left, store.entry('a')?.parent, store.callsInside.value.size]).toEqual([false, undefined, 0])
+  })
 })
 
 describe('patches', () => {

@@ -37,16 +37,24 @@ export class ListEngine {
   readonly #unmeasured = new Set<HTMLElement>()
   readonly #observer: ResizeObserver
   readonly #onPlace: (place: ScrollPlace | null) => void
+  readonly #onPerson: () => void
   #scroller: HTMLElement | null = null
   #anchor: ScrollPlace | null
+  /**
+   * The anchor was asked for, and stays until the person scrolls, also where the end is in view with it: a selector of what is wanted
+   * within that row.
+   */
+  #held: string | null = null
   #lastTop = 0
   #lastHeight = 0
   #lastSeenKey: string | undefined
   #wheelUpAt = -Infinity
 
-  constructor(place: ScrollPlace | null, onPlace: (place: ScrollPlace | null) => void) {
+  /** `onPlace`: the view has another place. `onPerson`: the person moved it there. */
+  constructor(place: ScrollPlace | null, onPlace: (place: ScrollPlace | null) => void, onPerson: () => void) {
     this.#anchor = place
     this.#onPlace = onPlace
+    this.#onPerson = onPerson
     this.#isAtEnd.value = place === null
     this.#observer = new ResizeObserver((changes) => this.#resized(changes))
   }
@@ -95,6 +103,7 @@ export class ListEngine {
       const itemId = this.#offsets.keyAt(next)!
       if (!staying.has(itemId)) continue
       this.#anchor = { itemId, offsetPx: top - this.#offsets.topOf(next) }
+      this.#held = null
       return
     }
   }
@@ -117,15 +126,17 @@ export class ListEngine {
     const scroller = this.#scroller
     if (scroller === null) return
     this.#measure()
-    if (this.#isAtEnd.peek()) {
+    if (this.#isFollowing) {
       const end = scroller.scrollHeight - scroller.clientHeight
       if (Math.abs(scroller.scrollTop - end) > 0.5) scroller.scrollTop = end
-      this.#lastSeenKey = this.#offsets.keyAt(this.#offsets.count - 1)
     } else if (this.#anchor !== null) {
+      if (this.#held !== null) this.#anchor = { itemId: this.#anchor.itemId, offsetPx: this.#offsetIn(this.#anchor.itemId, this.#held) }
       const index = this.#offsets.indexOf(this.#anchor.itemId)
       const top = this.#offsets.topOf(index) + this.#anchor.offsetPx
       if (index >= 0 && Math.abs(scroller.scrollTop - top) > 0.5) scroller.scrollTop = top
+      if (this.#held !== null) this.#isAtEnd.value = this.#belowPx(scroller) <= END_PX
     }
+    if (this.#isAtEnd.peek()) this.#lastSeenKey = this.#offsets.keyAt(this.#offsets.count - 1)
     this.#lastTop = scroller.scrollTop
     this.#lastHeight = scroller.clientHeight
     this.#updateRange()
@@ -134,30 +145,54 @@ export class ListEngine {
   scrollToEnd(): void {
     this.#wheelUpAt = -Infinity
     this.#isAtEnd.value = true
+    this.#held = null
     this.#anchor = null
     this.#onPlace(null)
+    this.#onPerson()
     this.#updateRange()
     this.settle()
     this.#updateBehind()
   }
 
-  /** Bring a row to the top of the view. */
-  scrollTo(key: string): void {
+  /** Bring what the selector finds in a row, or else the row, to the top of the view, and keep it there until the person scrolls. */
+  scrollTo(key: string, inside: string): void {
     if (this.#offsets.indexOf(key) < 0) return
     this.#isAtEnd.value = false
+    this.#held = inside
     this.#anchor = { itemId: key, offsetPx: 0 }
+    this.#onPlace(this.#anchor)
     this.settle()
     // Nothing moves where all of it is in view, so no scrolling says that the end is.
     if (this.#scroller !== null && this.#scroller.scrollHeight <= this.#scroller.clientHeight) this.scrollToEnd()
+  }
+
+  get #isFollowing(): boolean {
+    return this.#isAtEnd.peek() && this.#held === null
+  }
+
+  /** 0 while it is not drawn, or hidden. */
+  #offsetIn(key: string, inside: string): number {
+    const element = this.#elements.get(key)
+    const found = element?.querySelector<HTMLElement>(inside)
+    return element && found ? Math.max(0, found.offsetTop - element.offsetTop) : 0
+  }
+
+  #belowPx({ scrollHeight, clientHeight, scrollTop }: HTMLElement): number {
+    return scrollHeight - clientHeight - scrollTop
   }
 
   #scrolled(): void {
     const scroller = this.#scroller
     if (scroller === null) return
     // A dock that shrinks and grows again moves the view too, and is heard of here before its new height is.
-    if (this.#isAtEnd.peek() && scroller.clientHeight !== this.#lastHeight) return this.settle()
+    if ((this.#isAtEnd.peek() || this.#held !== null) && scroller.clientHeight !== this.#lastHeight) return this.settle()
     const top = scroller.scrollTop
-    const distance = scroller.scrollHeight - scroller.clientHeight - top
+    // Heard late, of what the list itself did.
+    const isOwn = Math.abs(top - this.#lastTop) < 1
+    if (isOwn && this.#held !== null) return
+    if (!isOwn) this.#onPerson()
+    this.#held = null
+    const distance = this.#belowPx(scroller)
     batch(() => {
       if (distance <= END_PX && performance.now() - this.#wheelUpAt > WHEEL_REST_MS) this.#isAtEnd.value = true
       // Following only ever moves down: up, and away from the end, was the person.
@@ -209,7 +244,7 @@ export class ListEngine {
   }
 
   #viewTop(height: number): number {
-    if (this.#isAtEnd.peek()) return Math.max(0, this.#offsets.totalHeight - height)
+    if (this.#isFollowing) return Math.max(0, this.#offsets.totalHeight - height)
     const anchor = this.#anchor
     const index = anchor === null ? -1 : this.#offsets.indexOf(anchor.itemId)
     return index >= 0 && anchor !== null ? this.#offsets.topOf(index) + anchor.offsetPx : (this.#scroller?.scrollTop ?? 0)

@@ -7,7 +7,7 @@ import { Markdown } from '../markdown.tsx'
 
 /** Where older messages were summarised for the model; opens to the summary and leads to the messages themselves. */
 export function CompactionRowView({ entry }: { readonly entry: RowEntry }) {
-  const { ui, actions } = useApp()
+  const { store, ui, actions } = useApp()
   const row = entry.row.value as CompactionRow
   const { state, summary, firstRowId } = row
   const isOpen = summary !== null && (ui.isOpen(row.id) ?? false)
@@ -27,7 +27,7 @@ export function CompactionRowView({ entry }: { readonly entry: RowEntry }) {
         <p class="compaction-note">{t('The model goes on from this summary. Everything above is still here for you.')}</p>
         <Markdown text={summary ?? ''} isStreaming={false} />
         {firstRowId !== null && (
-          <button type="button" class="link" onClick={() => (ui.wantedRow.value = firstRowId)}>
+          <button type="button" class="link" onClick={() => (ui.wantedRow.value = { sessionId: store.state.session.peek()?.id ?? '', rowId: firstRowId, isFound: false })}>
             {t('Show the original messages')}
           </button>
         )}
