@@ -68,7 +68,7 @@ describe('7.1 a hostile or broken script', () => {
     ['code made from text, which finds no more than the script', 'return [new Function("return typeof host + typeof process")(), await agent.constructor("return typeof host")()]', ['undefinedundefined', 'undefined']],
     ['2,000 lines', 'for (let i = 0; i < 2000; i++) log("x" + i); return await agent("a")', 'did a'],
   ]
-  it.each(gives)('may have %s', async (_, script, value) => expect(await rig().result(script)).toEqual(value))
+  it.each(gives)('may have %s', async (_, script, value) => expect(await rig({ limits: { syncTimeoutMs: 60_000 } }).result(script)).toEqual(value))
 
   it('finds args as data, also under the names of a prototype', async () => {
     const args = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":2},"toString":"t"}') as Json
