@@ -25,7 +25,7 @@ export function entryLines({ target }: Pick<McpServerConfig, 'target'>, inputs: 
   return [...given, ...inputs.flatMap(inputLine)]
 }
 
-/** Only what is taken without asking. */
+/** What is taken where nobody is asked, and by whoever leaves the box as it is. */
 function inputLine({ id, isSecret, fallback, command }: McpInput): readonly string[] {
   if (command !== undefined) return [`\${input:${id}} = ${command.name}(${command.args === undefined ? '' : redactSecrets(stringifyJson(command.args))})`]
   return fallback === null ? [] : [`\${input:${id}} = ${isSecret ? MASK : shownValue(id, fallback)}`]
