@@ -337,7 +337,7 @@ test('a row that is found where all of the talk is in view offers no way to its 
 })
 
 test('the name of an agent is the last part of its line to be cut', async () => {
-  await chat.page.setViewportSize({ width: 280, height: 700 })
+  await chat.page.setViewportSize({ width: 230, height: 700 })
   const row = tool('bash', { card: 'generic', title: 'Created the teammate cleo', kind: 'other' }, { card: 'generic' })
   const agent = { id: 'a1', callId: row.callId, label: 'cleo', state: 'idle' as const, isAsking: false, lastLine: 'Running npm test', cost: '10.4k tokens', startedAt: 0, endedAt: 3_000, canOpen: true, canInterrupt: true, children: [] }
   await show([prompt('a'), row], { agents: [agent] })
