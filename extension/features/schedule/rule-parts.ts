@@ -4,7 +4,8 @@ const days = '(?:MO|TU|WE|TH|FR|SA|SU)'
 const parts: Readonly<Record<string, RegExp | { readonly from: 0 | 1; readonly to: number; readonly isSigned?: true }>> = {
   FREQ: /^(?:HOURLY|DAILY|WEEKLY|MONTHLY|YEARLY)$/,
   INTERVAL: /^[1-9]\d{0,5}$/,
-  COUNT: /^[1-9]\d{0,5}$/,
+  // All of them are worked out to know the last.
+  COUNT: /^(?:[1-9]\d{0,2}|1000)$/,
   UNTIL: /^\d{8}(?:T\d{6}Z?)?$/,
   WKST: new RegExp(`^${days}$`),
   BYDAY: new RegExp(`^(?:[+-]?[1-9]\\d?)?${days}(?:,(?:[+-]?[1-9]\\d?)?${days})*$`),

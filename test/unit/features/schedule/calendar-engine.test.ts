@@ -24,6 +24,22 @@ describe('where the clock changes', () => {
     expect(times('0 9 * * *', 'Pacific/Apia', '2011-12-29T12:00:00Z', 3)).toEqual(['2011-12-29T19:00:00.000Z', '2011-12-30T19:00:00.000Z', '2011-12-31T19:00:00.000Z']))
 })
 
+describe('a rule with an end', () => {
+  const daily = (more: string, timeZone: string) => times(`FREQ=DAILY;${more}`, timeZone, '2026-12-02T12:00:00Z', 9)
+  it('comes until an instant, wherever the zone is, and at it', () => {
+    expect(daily('BYHOUR=17;UNTIL=20261203T170000Z', 'America/Los_Angeles')).toEqual(['2026-12-03T01:00:00.000Z'])
+    expect(daily('BYHOUR=9;UNTIL=20261203T000000Z', 'Asia/Tokyo')).toEqual(['2026-12-03T00:00:00.000Z'])
+  })
+  it('comes until a time of its zone, and until the end of a day', () => {
+    expect(daily('BYHOUR=9;UNTIL=20261203T090000', 'Asia/Tokyo')).toEqual(['2026-12-03T00:00:00.000Z'])
+    expect(daily('BYHOUR=9;UNTIL=20261203T085959', 'Asia/Tokyo')).toEqual([])
+    expect(daily('UNTIL=20261204;BYHOUR=23', 'Europe/Berlin')).toEqual(['2026-12-02T22:00:00.000Z', '2026-12-03T22:00:00.000Z', '2026-12-04T22:00:00.000Z'])
+  })
+  it('its last time is the last, however late it is asked for', () =>
+    expect(new Date(openCalendar({ rule: 'FREQ=HOURLY;UNTIL=20300101T000000Z', timeZone: 'UTC', start: '2026-01-01T00:00:00' }).latest(Date.parse('2026-01-01T00:00:00Z'), Date.parse('2046-01-01T00:00:00Z'))).toISOString()).toBe('2030-01-01T00:00:00.000Z'))
+  it('no end is a day that there is not', () => expect(() => daily('UNTIL=20261340', 'UTC')).toThrow('UNTIL'))
+})
+
 it('the last time is found without walking from the beginning', () => {
   const calendar = openCalendar({ rule: '*/5 * * * *', timeZone: 'America/New_York', start: '2000-01-01T00:00:00' })
   const startedAt = performance.now()
