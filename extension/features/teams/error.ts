@@ -27,6 +27,8 @@ export type TeamErrorCode =
   | 'TEAM_TASK_BLOCKED'
   | 'TEAM_TASK_HAS_DEPENDENTS'
   | 'TEAM_TASK_LIMIT'
+  /** A change counts here, and it is not known whether it is on the disk. */
+  | 'TEAM_STORAGE_UNCERTAIN'
   /** A record in the log of the Lead is none that this build wrote. */
   | 'TEAM_CORRUPT_LOG'
 

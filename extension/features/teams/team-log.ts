@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/message-of.ts'
 import type { EventDraft } from '../../core/log/event.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import { TeamError } from './error.ts'
@@ -38,15 +39,20 @@ export class TeamLog {
 
   /**
    * One change: `plan` sees the team as all earlier ones left it, and gives what is recorded.
-   * Errors: what `plan` throws, and then nothing is recorded; `TEAM_DISPOSED`; the failure of the store.
+   * Errors: what `plan` throws, and then nothing is recorded; `TEAM_DISPOSED`; `TEAM_STORAGE_UNCERTAIN`, and then it is recorded here.
    */
   change<T>(plan: (team: TeamLedger) => { readonly record: TeamDraft; readonly result: T }): Promise<T> {
     const work = this.#tail.then(async () => {
       this.#checkOpen()
       const { record, result } = plan(this.sound)
       this.#lead.session.append(record)
-      await this.#lead.session.flush()
-      this.#onDidChange()
+      try {
+        await this.#lead.session.flush()
+      } catch (cause) {
+        throw uncertain(cause)
+      } finally {
+        this.#onDidChange()
+      }
       return result
     })
     // The next change waits for this one, whatever became of it; its caller hears of the failure.
@@ -65,5 +71,8 @@ export class TeamLog {
     if (this.#lead.session.access !== 'write') throw new TeamError('TEAM_DISPOSED', 'Another window writes the session of this team now. Go on there.')
   }
 }
+
+const uncertain = (cause: unknown) =>
+  new TeamError('TEAM_STORAGE_UNCERTAIN', `It counts in this window, and it is not known whether it is on the disk (${messageOf(cause)}). List the members or the board before you do it again; mail that waits goes out by itself.`, { cause })
 
 export const disposed = () => new TeamError('TEAM_DISPOSED', 'The session of this team is being closed. Nothing was done; it goes on when the session is opened again.')

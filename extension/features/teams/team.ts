@@ -1,4 +1,4 @@
-import { isHarnessError } from '../../base/harness-error.ts'
+import { isErrorOf, isHarnessError } from '../../base/harness-error.ts'
 import { messageOf } from '../../base/message-of.ts'
 import type { Clock } from '../../capabilities/clock.ts'
 import type { Logger } from '../../capabilities/logger.ts'
@@ -113,11 +113,17 @@ export class Team {
     const subagents = this.#parts.subagents()
     // What is refused here leaves the name free.
     subagents.governor.checkDepth(this.lead)
-    await this.#log.change((team) => {
-      checkRoom(team, member.name)
-      signal.throwIfAborted()
-      return { record: this.#memberRecord(member), result: undefined }
-    })
+    try {
+      await this.#log.change((team) => {
+        checkRoom(team, member.name)
+        signal.throwIfAborted()
+        return { record: this.#memberRecord(member), result: undefined }
+      })
+    } catch (error) {
+      // Its record stands all the same, and nobody is set up for it.
+      if (isErrorOf(TeamError, error, 'TEAM_STORAGE_UNCERTAIN')) await this.#settle(member, error.message)
+      throw error
+    }
     try {
       await subagents.startContinuable({
         parent: this.lead,
@@ -240,13 +246,18 @@ export class Team {
     const senderName = isFromPerson === true ? 'the person' : this.nameOf(agent.id)
     const id = this.#parts.newId()
     const content = framed({ id, senderName, text: message })
-    const { targetId } = await this.#log.change((team) => {
+    const queued = this.#log.change((team) => {
       const targetId = target === LEAD ? this.lead.id : this.#active(target, team).id
       if (targetId === agent.id) throw new TeamError('TEAM_SELF_MESSAGE', 'You cannot send a message to yourself. Name another member.')
       const waiting = team.mail.filter((one) => one.targetId === targetId).length
       if (waiting >= teamLimits.maxPendingMessagesPerMember) throw new TeamError('TEAM_MAILBOX_FULL', `${waiting} messages wait for ${target} already, and no more are taken. Nothing was sent; wake it with followup_task once it has read some, or do the work otherwise.`)
       signal.throwIfAborted()
       return { record: { type: 'team/message/queued', data: { version: 1, teamId: this.lead.id, message: { id, senderId: agent.id, senderName, targetId, delivery, content } } }, result: { targetId } }
+    })
+    const { targetId } = await queued.catch((error: unknown) => {
+      // It waits here all the same.
+      if (isErrorOf(TeamError, error, 'TEAM_STORAGE_UNCERTAIN')) void this.#mailbox.pumpAll()
+      throw error
     })
     await this.deliver(targetId)
     return { messageId: id, status: this.#log.ledger.mail.some((one) => one.id === id) ? ('queued' as const) : ('accepted' as const) }

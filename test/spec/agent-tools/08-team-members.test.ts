@@ -15,6 +15,38 @@ const teamNames = ['followup_task', 'spawn_teammate', 'team_task_create', 'team_
 const hanging = (until: Promise<unknown>, text = 'done'): ScriptedAnswer => [{ type: 'wait', until }, ...sayText(text)]
 const parameters = (agent: Agent, name: string) => Object.keys((rig.ctx.tools.get(name, agent.scope)?.parameters['properties'] ?? {}) as object).toSorted()
 
+describe('8 what the disk does not take', () => {
+  /** The write behind the next record fails; the log in memory has it, and a later write makes up for it. */
+  const failOnce = () => {
+    const { session } = rig.lead
+    const flush = session.flush.bind(session)
+    // The pipeline makes durable what came before a call.
+    let before = 1
+    Object.assign(session, { flush: async () => (before-- === 0 ? Promise.reject(new Error('no space left')) : flush()) })
+  }
+  it('leaves no teammate on its way for ever, and says what counts', async () => {
+    await start()
+    failOnce()
+    const spawned = await rig.exec(rig.lead, 'spawn_teammate', { name: 'ada', description: 'd', prompt: 'p' })
+    expect(spawned).toEqual({ code: 'TEAM_STORAGE_UNCERTAIN', text: expect.stringContaining('no space left') })
+    expect((await roster()).map(({ name, status, diagnostics }) => [name, status, diagnostics.length])).toEqual([['lead', 'idle', 0], ['ada', 'failed', 1]])
+    expect((await rig.exec(rig.lead, 'wait_agent', { timeout_ms: 10_000 })).value).toMatchObject({ noProgress: { reason: 'no-active-peer' } })
+    await rig.restart()
+    expect((await roster()).map(({ name, status }) => [name, status])).toEqual([['lead', 'idle'], ['ada', 'failed']])
+  })
+  it('is on the board and in the mail all the same, so nobody does it twice', async () => {
+    await start()
+    const ada = await rig.spawn('ada')
+    failOnce()
+    expect(await rig.exec(rig.lead, 'team_task_create', { subject: 's', description: 'd' })).toEqual({ code: 'TEAM_STORAGE_UNCERTAIN', text: expect.stringContaining('before you do it again') })
+    expect(((await rig.exec(rig.lead, 'team_task_list')).value as { tasks: readonly unknown[] }).tasks.length).toBe(1)
+    failOnce()
+    expect(await rig.exec(rig.lead, 'followup_task', { target: 'ada', message: 'hi' })).toMatchObject({ code: 'TEAM_STORAGE_UNCERTAIN' })
+    await rig.quiet()
+    expect(await rig.mailOf(ada.id)).toEqual(['hi'])
+  })
+})
+
 describe('8 where the tools of a team are', () => {
   it('in the preset team for the Lead and teammates, where they shadow the others of the same name', async () => {
     const open = gate()
