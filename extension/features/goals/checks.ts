@@ -54,7 +54,8 @@ async function runCommand(command: string, index: number, exec: BodyExecution, {
     signal: exec.signal,
     onProgress: (text) => exec.progress(text),
   })
-  return foundOf(result)
+  const found = foundOf(result)
+  return exec.signal.aborted && !found.isOk ? { ...found, outcome: 'stopped before its end' } : found
 }
 
 function foundOf(result: ToolResult): Found {

@@ -107,7 +107,7 @@ interface Occurrence {
  * Source: RFC 5545, 3.3.10: with `Z` an instant, else a time of the wall; a day is meant with all its hours.
  */
 function endOf(rule: string): { readonly endless: string; readonly isOver: (found: Occurrence) => boolean; readonly latestMs: number } {
-  const until = /^FREQ=/.test(rule) ? /;UNTIL=([^;]*)/.exec(rule) : null
+  const until = rule.startsWith('FREQ=') ? /;UNTIL=([^;]*)/.exec(rule) : null
   if (until === null) return { endless: rule, isOver: () => false, latestMs: Infinity }
   const [, year, month, day, hour = '23', minute = '59', second = '59', isInstant] = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z)?)?$/.exec(until[1] ?? '') ?? []
   const wall = parseWallTime(`${year}-${month}-${day}`, `${hour}:${minute}:${second}`)

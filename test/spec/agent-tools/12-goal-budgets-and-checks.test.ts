@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EventDraft } from '../../../extension/core/log/event.ts'
@@ -184,6 +184,17 @@ describe('12.2 checks', () => {
     await rested(agent)
     await expect.poll(() => resultsOf(agent)['d']).toBeDefined()
     expect([resultsOf(agent)['d'], ctx.goals.read(agent.session)?.goal.phase]).toEqual(['GOAL_STALE_REVISION', 'active'])
+  }, 60_000)
+
+  it('a stop ends the check that runs and those behind it, which says that they were stopped, and the goal waits', async () => {
+    const { ctx, folder, agent } = await begin((agent) => [sayText('Ready.'), complete(agent, 'd'), sayText('x')])
+    agent.followup(prompt('begin'))
+    await rested(agent)
+    ctx.goals.create(agent, { objective: 'x', terms: { checks: ['touch begun; sleep 600', 'true'] } })
+    await expect.poll(() => readdir(folder), { timeout: 30_000 }).toContain('begun')
+    agent.cancel({ kind: 'user' })
+    await rested(agent)
+    expect(ctx.goals.read(agent.session)).toMatchObject({ goal: { phase: 'paused' }, checked: [{ isOk: false, outcome: 'stopped before its end' }, { isOk: false, outcome: 'stopped before it ran' }] })
   }, 60_000)
 
   it('no new errors: only those that were not there when it was asked for count', async () => {
