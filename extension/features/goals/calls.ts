@@ -5,7 +5,7 @@ import { changesSince, MAX_DIFF_BYTES, type ChangesNeeds } from './changes.ts'
 import { CHECK_TIMEOUT_MS, MAX_CHECK_OUTPUT, runChecks, type CheckNeeds } from './checks.ts'
 import { GoalToolError } from './error.ts'
 import type { CheckResult, GoalRef } from './events.ts'
-import { MAX_OBJECTIVE_CHARS, type GoalBook } from './goals.ts'
+import { MAX_OBJECTIVE_CHARS, MAX_REASON_CHARS, type GoalBook } from './goals.ts'
 import { stuckRounds } from './ledger.ts'
 import type { GoalState, NewGoal } from './service.ts'
 import { MAX_CHECK_CHARS, MAX_CHECKS } from './terms.ts'
@@ -15,6 +15,7 @@ import { failedChecksText, wrapUpMessage } from './wrap-up.ts'
 /** Caps of what a goal holds: UTF-16 units, items, ms, bytes. */
 export interface GoalLimits {
   readonly objectiveChars: number
+  readonly reasonChars: number
   readonly checks: number
   readonly checkChars: number
   readonly checkMs: number
@@ -87,7 +88,7 @@ export function createGoalCalls({ agents, goals, newId, blockedAfterRounds, ...n
   }
 
   return {
-    limits: { objectiveChars: MAX_OBJECTIVE_CHARS, checks: MAX_CHECKS, checkChars: MAX_CHECK_CHARS, checkMs: CHECK_TIMEOUT_MS, checkOutputBytes: MAX_CHECK_OUTPUT, diffBytes: MAX_DIFF_BYTES },
+    limits: { objectiveChars: MAX_OBJECTIVE_CHARS, reasonChars: MAX_REASON_CHARS, checks: MAX_CHECKS, checkChars: MAX_CHECK_CHARS, checkMs: CHECK_TIMEOUT_MS, checkOutputBytes: MAX_CHECK_OUTPUT, diffBytes: MAX_DIFF_BYTES },
 
     read: (exec) => goals.read(authority(exec).agent.session),
 

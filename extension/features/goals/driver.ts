@@ -5,11 +5,14 @@ import type { UserMessage } from '../../core/log/message.ts'
 import type { Agents, PreStepDecision, StepPlace } from '../../core/loop/points.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import { GoalError } from './error.ts'
-import { roundProblem } from './ledger.ts'
+import { idleRounds, roundProblem } from './ledger.ts'
 import type { GoalBook } from './goals.ts'
 import { roundMessage } from './round-message.ts'
 import type { GoalState } from './service.ts'
 import { usedUp } from './terms.ts'
+
+/** Rounds in a row that get nothing done before the goal waits for the person: a model that only says that it will go on would use up all of them. */
+const MAX_IDLE_ROUNDS = 10
 
 interface Needs {
   readonly agents: Pick<Agents, 'live' | 'list'>
@@ -154,6 +157,8 @@ export function createGoalDriver({ agents, goals, newId, logger }: Needs): GoalD
     if (goal.roundsStarted >= goal.maxGoalRounds) return block(agent, fresh, { code: 'round-limit', message: `All ${goal.maxGoalRounds} rounds are used.` })
     const spent = usedUp(fresh, fresh.used)
     if (spent !== null) return block(agent, fresh, spent)
+    const idle = idleRounds(goals.ledger(agent.session))
+    if (idle >= MAX_IDLE_ROUNDS) return block(agent, fresh, { code: 'no-progress', message: `${idle} rounds in a row got nothing done: no tool succeeded in them, and the goal was not completed. Say what is missing, then resume it.` })
     reserve(lane, fresh)
   }
 

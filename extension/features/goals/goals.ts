@@ -42,6 +42,9 @@ const MAX_BASELINE_ERRORS = 2_000
 /** UTF-16 units: it stands in the message of every round. */
 export const MAX_OBJECTIVE_CHARS = 20_000
 
+/** UTF-16 units: it stands in notifications, and in every later record while the goal is blocked. */
+export const MAX_REASON_CHARS = 4_000
+
 /** Source: agent tools specification 1.1. What is armed lives here and nowhere else. */
 export function createGoals({ agents, costs, clock, machine, logger, dispatch, defaultMaxRounds, knownErrors, knowsErrors, heldBy }: GoalsNeeds): GoalBook {
   const armed = new WeakSet<Agent>()
@@ -201,6 +204,7 @@ export function createGoals({ agents, costs, clock, machine, logger, dispatch, d
       current(agent, ref)
       const words = message.trim()
       if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(code) || words === '') throw new GoalError('GOAL_INVALID_BLOCK_REASON', 'What blocks a goal needs a code in lower kebab-case and a message that says what is in the way.')
+      if (words.length > MAX_REASON_CHARS) throw new GoalError('GOAL_INVALID_BLOCK_REASON', `What blocks the goal has ${words.length} characters, and at most ${MAX_REASON_CHARS} are taken. Say it shorter, and put the details into a file.`)
       return change(agent, ref, 'block', { blockedReason: { code, message: words } })
     },
 

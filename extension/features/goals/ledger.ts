@@ -99,6 +99,9 @@ export function ledgerAfter(ledger: GoalLedger, event: SessionEvent): GoalLedger
 /** How many rounds in a row, this one included, the model was stuck if it reports now that it is. */
 export const stuckRounds = ({ stuck }: GoalLedger): number => (stuck.round === null ? 0 : stuck.before + 1)
 
+/** How many rounds in a row, up to the last that is over, were stuck. */
+export const idleRounds = ({ stuck }: GoalLedger): number => stuckBefore(stuck)
+
 /** For the registry: the whole ledger is its own view. */
 export const goalLedgerProjection: Projection<GoalLedger, GoalLedger> = {
   key: 'goalLedger',

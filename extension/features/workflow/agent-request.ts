@@ -3,7 +3,7 @@ import { messageOf } from '../../base/message-of.ts'
 import { clipped } from '../../base/text.ts'
 import { checkSchema as checkSubset } from '../../core/schema/check-schema.ts'
 import { WorkflowError } from './error.ts'
-import type { WorkflowMeta } from './meta.ts'
+import { MAX_META_CHARS, type WorkflowMeta } from './meta.ts'
 
 /** One `agent()` of a script, checked. */
 export interface AgentRequest {
@@ -33,6 +33,8 @@ export function agentRequest(prompt: Json | undefined, options: Json | undefined
     if (name !== 'schema' && !(texts as readonly string[]).includes(name)) throw new WorkflowError('UNSUPPORTED_OPTION', `agent() knows no option ${name}. It takes label, phase, schema, provider and model.`)
   }
   for (const name of texts) if (options[name] !== undefined && typeof options[name] !== 'string') throw new WorkflowError('INVALID_ARGUMENT', `The option ${name} of agent() is no text.`)
+  const long = texts.find((name) => typeof options[name] === 'string' && options[name].length > MAX_META_CHARS)
+  if (long !== undefined) throw new WorkflowError('INVALID_ARGUMENT', `The option ${long} of agent() has more than ${MAX_META_CHARS} characters. Say it shorter.`)
   const text = (name: (typeof texts)[number]) => (typeof options[name] === 'string' ? options[name] : undefined)
   const schema = options['schema']
   if (schema !== undefined) checkSchema(schema)

@@ -34,7 +34,7 @@ export interface WorkflowOutcome {
 /** Runs scripts that start agents. Source: agent tools specification 7. */
 export interface Workflows {
   /** What one run may take, and how much of its result a model reads, in UTF-16 units. */
-  readonly limits: { readonly resultChars: number; readonly totalAgents: number; readonly itemsPerCall: number }
+  readonly limits: { readonly scriptChars: number; readonly textChars: number; readonly resultChars: number; readonly totalAgents: number; readonly itemsPerCall: number }
   /** What a model reads of a finished run. */
   textOf(name: string, outcome: Pick<WorkflowOutcome, 'agentsStarted' | 'result'>): string
   /**

@@ -15,7 +15,7 @@ import type { Subagents } from '../subagents/service.ts'
 import { WorkflowError } from './error.ts'
 import type { RunPlan } from './events.ts'
 import { keptBy, loggedRuns, unfinishedRun, type LoggedRun } from './journal.ts'
-import { checkedMeta, type WorkflowMeta } from './meta.ts'
+import { checkedMeta, MAX_META_CHARS, type WorkflowMeta } from './meta.ts'
 import { createRecord } from './record.ts'
 import { WorkflowRun, type RunLimits } from './run.ts'
 import type { WorkflowOutcome, WorkflowRequest, Workflows } from './service.ts'
@@ -33,6 +33,9 @@ export interface WorkflowParts {
   readonly workspace: Pick<Workspace, 'isTrusted'>
   readonly limits: () => RunLimits
 }
+
+/** UTF-16 units: it is kept in the log, and shown to the person. */
+const MAX_SCRIPT_CHARS = 500_000
 
 interface Live {
   readonly run: WorkflowRun
@@ -106,6 +109,7 @@ export function createWorkflows(parts: WorkflowParts): WorkflowBook {
     checkAgent(agent)
     const known = checkedMeta(meta)
     if (/^\s*export\s+const\s+meta\b/m.test(script)) throw new WorkflowError('SCRIPT_PARSE', 'The script begins with a header `export const meta`. Leave it out: meta is an argument of its own.')
+    if (script.length > MAX_SCRIPT_CHARS) throw new WorkflowError('SCRIPT_PARSE', `The script has ${script.length} characters, and ${MAX_SCRIPT_CHARS} is the most. Hand what it works on over in args, or in files.`)
     const problem = await codeRuntime.check(script)
     if (problem !== undefined) throw new WorkflowError('SCRIPT_PARSE', `The script does not parse: ${problem}. It is the body of an async function in plain JavaScript and ends with return.`)
     return known
@@ -164,7 +168,7 @@ export function createWorkflows(parts: WorkflowParts): WorkflowBook {
   return {
     get limits() {
       const { maxTotalAgents, maxItemsPerCall } = parts.limits()
-      return { resultChars: MAX_SHOWN_RESULT_CHARS, totalAgents: maxTotalAgents, itemsPerCall: maxItemsPerCall }
+      return { scriptChars: MAX_SCRIPT_CHARS, textChars: MAX_META_CHARS, resultChars: MAX_SHOWN_RESULT_CHARS, totalAgents: maxTotalAgents, itemsPerCall: maxItemsPerCall }
     },
     textOf: (name, outcome) => outcomeText(name, outcome, MAX_SHOWN_RESULT_CHARS),
     async run(request) {

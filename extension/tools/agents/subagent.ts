@@ -1,6 +1,6 @@
 import { HarnessError } from '../../base/harness-error.ts'
 import { defineTool } from '../../core/tools/define-tool.ts'
-import type { BodyExecution, ToolDefinition } from '../../core/tools/definition.ts'
+import { ToolError, type BodyExecution, type ToolDefinition } from '../../core/tools/definition.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import type { Jobs } from '../../features/jobs/service.ts'
 import type { ChildOutcome, ChildRequest, ChildStopReason, SubagentProvider, Subagents, ToolFilter } from '../../features/subagents/service.ts'
@@ -78,12 +78,14 @@ export function createSubagentTool(options: SubagentToolOptions, { subagents, jo
       presentationMeta: (_args, value) => (value.kind === 'foreground' ? { runId: value.runId } : value.kind === 'background' ? { jobId: value.jobId } : { subagentId: value.subagentId }),
     },
     limits: [
+      { of: 'description', max: MAX_DESCRIPTION_CHARS, unit: 'characters' },
       { of: 'prompt', max: subagents.limits.promptBytes, unit: 'bytes' },
       { of: 'words on a failure', max: subagents.limits.diagnosticBytes, unit: 'bytes' },
     ],
     isConcurrencySafe: () => true,
     async execute(args, exec) {
       const agent = callerOf(exec.agent, toolName)
+      checkDescription(args.description)
       // The root of the arguments is open, so this one can come although it is not declared.
       const asked: unknown = (args as { readonly run_in_background?: unknown }).run_in_background
       if (!enableRunInBackground && asked === true) throw new AgentToolError('NO_BACKGROUND', `${toolName} runs nothing in the background. Leave run_in_background out.`)
@@ -98,6 +100,13 @@ export function createSubagentTool(options: SubagentToolOptions, { subagents, jo
     presentCall,
     presentResult,
   })
+}
+
+/** UTF-16 units: it stands in the tree, on cards and in what the agent that asked is told at the end. */
+const MAX_DESCRIPTION_CHARS = 200
+
+function checkDescription(description: string): void {
+  if (description.length > MAX_DESCRIPTION_CHARS) throw new ToolError('INVALID_ARGS', `The description has ${description.length} characters, at most ${MAX_DESCRIPTION_CHARS}. Say the task in 3 to 5 words, and all else in the prompt.`)
 }
 
 const textBlock = { type: 'object', properties: { type: { type: 'string', const: 'text', required: true }, text: { type: 'string', required: true } }, additionalProperties: false } as const

@@ -21,6 +21,7 @@ export const createUpdateGoal = (goals: Pick<GoalCalls, 'update' | 'limits'>): T
     execute: async (args, exec) => goalValue(await goals.update(exec, args)),
     limits: [
       { of: 'objective', max: goals.limits.objectiveChars, unit: 'characters' },
+      { of: 'blocked_reason', max: goals.limits.reasonChars, unit: 'characters' },
       { of: 'the diff that goes with the last account', max: goals.limits.diffBytes, unit: 'bytes' },
     ],
     presentCall,

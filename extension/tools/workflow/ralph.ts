@@ -13,6 +13,8 @@ export interface RalphNeeds {
   readonly maxRounds: () => number
 }
 
+/** UTF-16 units: every round is told it. */
+const MAX_OBJECTIVE_CHARS = 20_000
 /** UTF-16 units of what the model reads, with the mark of a cut. */
 const MAX_SHOWN_CHARS = 16_384
 
@@ -60,6 +62,7 @@ export function createRalph({ workflows, subagents, maxRounds: cap }: RalphNeeds
       presentationMeta: (_args, { result }) => ({ status: result.status, rounds: result.roundsStarted }),
     },
     limits: [
+      { of: 'objective', max: MAX_OBJECTIVE_CHARS, unit: 'characters' },
       { of: 'text', max: MAX_SHOWN_CHARS, unit: 'characters' },
       { of: 'report of a round', max: MAX_HANDOFF_CHARS, unit: 'characters' },
       { of: 'rounds', max: cap(), unit: 'items' },
@@ -67,6 +70,7 @@ export function createRalph({ workflows, subagents, maxRounds: cap }: RalphNeeds
     async execute(args, exec) {
       const objective = args.objective.trim()
       if (objective === '') throw new ToolError('INVALID_ARGS', 'The objective is empty. Say what is to be reached.')
+      if (objective.length > MAX_OBJECTIVE_CHARS) throw new ToolError('INVALID_ARGS', `The objective has ${objective.length} characters, at most ${MAX_OBJECTIVE_CHARS}. Put the details into a file and name it.`)
       const most = cap()
       const maxRounds = args.maxRounds ?? most
       if (!Number.isSafeInteger(maxRounds) || maxRounds < 1 || maxRounds > most) throw new ToolError('INVALID_ARGS', `maxRounds is ${maxRounds}, but must be a whole number from 1 to ${most}.`)

@@ -46,6 +46,8 @@ export function createWorkflow(workflows: Pick<Workflows, 'run' | 'start' | 'tex
       presentationMeta: ({ meta }, { agentsStarted, isBackground }) => (isBackground === true ? {} : { name: meta.name, agentsStarted }),
     },
     limits: [
+      { of: 'script', max: limits.scriptChars, unit: 'characters' },
+      { of: 'a text of meta, a label or a phase', max: limits.textChars, unit: 'characters' },
       { of: 'result text', max: limits.resultChars, unit: 'characters' },
       { of: 'agents of one run', max: limits.totalAgents, unit: 'items' },
       { of: 'items of one parallel() or pipeline()', max: limits.itemsPerCall, unit: 'items' },

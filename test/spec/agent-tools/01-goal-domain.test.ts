@@ -136,6 +136,7 @@ describe('1.1 the codes', () => {
     ['an edit of nothing', (rig, agent) => (bring(rig, agent, 'active'), rig.goals.edit(agent, refOf(rig, agent), {})), 'GOAL_INVALID_EDIT'],
     ['an edit to a blank objective', (rig, agent) => (bring(rig, agent, 'active'), rig.goals.edit(agent, refOf(rig, agent), { objective: ' ' })), 'GOAL_INVALID_OBJECTIVE'],
     ['a reason without words', (rig, agent) => (bring(rig, agent, 'active'), rig.goals.block(agent, refOf(rig, agent), { code: 'x', message: ' ' })), 'GOAL_INVALID_BLOCK_REASON'],
+    ['a reason that is too long', (rig, agent) => (bring(rig, agent, 'active'), rig.goals.block(agent, refOf(rig, agent), { code: 'x', message: 'm'.repeat(4_001) })), 'GOAL_INVALID_BLOCK_REASON'],
     ['a code that is none', (rig, agent) => (bring(rig, agent, 'active'), rig.goals.block(agent, refOf(rig, agent), { code: 'No Code', message: 'm' })), 'GOAL_INVALID_BLOCK_REASON'],
     ['an older revision', (rig, agent) => (bring(rig, agent, 'paused'), rig.goals.resume(agent, { id: refOf(rig, agent).id, revision: 1 })), 'GOAL_STALE_REVISION'],
     ['another goal', (rig, agent) => (bring(rig, agent, 'active'), rig.goals.pause(agent, { id: 'goal-x', revision: 1 })), 'GOAL_STALE_REVISION'],

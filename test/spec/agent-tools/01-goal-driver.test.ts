@@ -63,6 +63,18 @@ describe('1.6 the driver', () => {
     expect([roundsOf(agent), standing(rig, agent)]).toEqual([[1, 2], ['blocked', 'disarmed', 2, 'round-limit']])
   })
 
+  it('blocks with no-progress when ten rounds in a row get nothing done, and goes on anew when the person resumes it', async () => {
+    const idle = Array.from({ length: 30 }, () => sayText('I will do it now.'))
+    const { rig, agent } = await started([...idle.slice(0, 9), callTools({ id: 'l', name: 'look', args: {} }), sayText('Seen.'), ...idle])
+    await rested(agent)
+    // The tenth did something, so ten more came.
+    expect([roundsOf(agent).length, standing(rig, agent)]).toEqual([20, ['blocked', 'disarmed', 20, 'no-progress']])
+    expect(rig.goals.read(agent.session)?.goal.blockedReason?.message).toContain('10 rounds in a row')
+    rig.goals.resume(agent, rig.goals.read(agent.session)!.goal)
+    await rested(agent)
+    expect(standing(rig, agent)).toEqual(['blocked', 'disarmed', 30, 'no-progress'])
+  })
+
   it('makes the log durable before a round, and disarms when that fails', async () => {
     const rig = createGoalRig()
     const agent = await rig.begun()

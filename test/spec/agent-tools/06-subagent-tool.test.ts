@@ -151,6 +151,7 @@ describe('6.2 refusals', () => {
   const rows: readonly [what: string, run: (rig: SubagentRig) => ReturnType<typeof call>, code: string][] = [
     ['nobody calls', (rig) => call(rig, {}, { agent: null }), 'NO_AGENT'],
     ['an empty task', (rig) => call(rig, { prompt: ' ' }), 'EMPTY_MESSAGE'],
+    ['a description that is too long', (rig) => call(rig, { description: 'x'.repeat(201) }), 'INVALID_ARGS'],
     ['a task that is too long', (rig) => call(rig, { prompt: 'x'.repeat(262_145) }), 'MESSAGE_TOO_LONG'],
     ['too deep, in the background too', (rig) => call(rig, { run_in_background: true }, { name: 'flat' }), 'DEPTH_EXCEEDED'],
     ['too deep in the foreground', (rig) => call(rig, { run_in_background: false }, { name: 'flat' }), 'DEPTH_EXCEEDED'],

@@ -89,6 +89,7 @@ describe('7.2 a call', () => {
   })
   it.each([
     ['an empty objective', { args: { objective: '  ' } }, 'INVALID_ARGS'],
+    ['an objective that is too long', { args: { objective: 'x'.repeat(20_001) } }, 'INVALID_ARGS'],
     ['no rounds', { args: { maxRounds: 0 } }, 'INVALID_ARGS'],
     ['more rounds than the cap', { args: { maxRounds: 65 } }, 'INVALID_ARGS'],
     ['no agent', { agent: false }, 'NO_AGENT'],

@@ -59,6 +59,8 @@ describe('7.1 what ends a run, whatever the script does with it', () => {
     ['INVALID_ARGUMENT', 'await pipeline([1], 2)', 'number 1 is none'],
     ['INVALID_ARGUMENT', 'phase("")', 'title'],
     ['INVALID_ARGUMENT', 'log({})', 'text'],
+    ['INVALID_ARGUMENT', 'await agent("a", { label: "x".repeat(4001) })', '4000'],
+    ['INVALID_ARGUMENT', 'await agent("a", { phase: "x".repeat(4001) })', '4000'],
     ['INVALID_ARGUMENT', 'log("x".repeat(10001)); await agent("a")', '10000'],
     ['UNSUPPORTED_OPTION', 'await agent("a", { effort: "high" })', 'not take effort yet'],
     ['UNSUPPORTED_OPTION', 'await agent("a", { isolation: "worktree" })', 'not take isolation yet'],
