@@ -139,14 +139,20 @@ describe('7.1 children', () => {
 
 describe('7.1 cancellation', () => {
   const forever = () => new Promise<string>(() => undefined)
-  const cancelled = async (script: string, options: WorkflowRigOptions = {}) => {
+  /** Stopped when `agents` of them are at work, none of which ever ends. */
+  const cancelled = async (script: string, { agents = 1, ...options }: WorkflowRigOptions & { readonly agents?: number } = {}) => {
     const stop = new AbortController()
-    const made = rig({ mind: forever, ...options })
-    setTimeout(() => stop.abort(new Error('The person stopped it.')), 150)
+    let asked = 0
+    const mind = () => {
+      asked += 1
+      if (asked === agents) setImmediate(() => stop.abort(new Error('The person stopped it.')))
+      return forever()
+    }
+    const made = rig({ mind, ...options })
     return { ...(await made.failure(script, { signal: stop.signal })), made, stop }
   }
   it('ends children and script with its first reason, which the caller hears', async () => {
-    const { code, message, made } = await cancelled('await parallel([() => agent("a"), () => agent("b")])')
+    const { code, message, made } = await cancelled('await parallel([() => agent("a"), () => agent("b")])', { agents: 2 })
     expect([code, message]).toEqual(['WORKFLOW_CANCELLED', expect.stringContaining('The person stopped it.')])
     expect([made.stillRunning(), made.logOf('tool-workflow/agent-end').map(({ outcome }) => outcome), made.logOf('tool-workflow/run-end')[0]?.['stopReason']]).toEqual([0, ['cancelled', 'cancelled'], 'cancelled'])
   })
