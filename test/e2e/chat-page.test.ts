@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, beforeEach, describe, test } from 'node:test'
-import { isDeepStrictEqual } from 'node:util'
 import type { ViewChange, ViewMessage } from '../../extension/protocol/messages.ts'
 import type { PluginPart } from '../../extension/protocol/plugin-frame.ts'
 import type { Row, ViewState } from '../../extension/protocol/view-state.ts'
 import { root } from '../../scripts/root.ts'
 import { baseState, prompt, text, tool, turnEnd } from '../webview/harness/fixtures.ts'
 import { openHarness, startBrowser, type HarnessPage } from '../webview/harness/harness-page.ts'
+import { untilEqual } from '../support/workbench.ts'
 
 /* The chat's own bundle in a real browser, with a host that the test plays. */
 const browser = await startBrowser()
@@ -32,13 +32,6 @@ const running = { session: { ...baseState.session!, status: 'running' as const }
 const message = () => chat.page.getByRole('textbox', { name: 'Message' })
 const settled = () => chat.drawn()
 const labelInFocus = () => chat.page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
-/** Wait until it is that. Errors: the difference that stayed, after the time that a busy machine may take. */
-const comes = async <T>(value: () => Promise<T>, expected: T, what?: string) => {
-  for (const end = Date.now() + 60_000; ; await settled()) {
-    const now = await value()
-    if (isDeepStrictEqual(now, expected) || Date.now() > end) return assert.deepEqual(now, expected, what)
-  }
-}
 
 describe('in little room', () => {
   const lines = (count: number) => Array.from({ length: count }, (_, line) => `line ${line + 1} of a file that is to be written`).join('\n')
@@ -93,7 +86,7 @@ describe('the doors', () => {
       approvals: [{ id: 'a1', callId: null, tool: 'bash', effect: 'Run ls', why: '', card: null, always: ['ls'], who: null }],
     })
     const log = chat.page.getByRole('log', { name: 'Conversation' })
-    assert.equal(await log.getByRole('article').count(), 3)
+    await untilEqual(() => log.getByRole('article').count(), 3)
     assert.equal(await log.locator('[data-card=terminal][data-tool=bash]').count(), 1)
     for (const name of ['Send', 'Stop', 'Allow once', 'Always allow…', 'Deny']) assert.equal(await chat.page.getByRole('button', { name, exact: true }).count(), 1, name)
     for (const name of ['Tasks', 'Approvals']) assert.equal(await chat.page.getByRole('region', { name }).count(), 1, name)
@@ -137,7 +130,7 @@ describe('the keyboard', () => {
         ['now', 'next-step'],
       ],
     )
-    assert.equal(await message().inputValue(), '')
+    await untilEqual(() => message().inputValue(), '')
   })
 
   test('leaves Enter to the input method while it composes', async () => {
@@ -157,7 +150,7 @@ describe('the keyboard', () => {
       await message().press('Escape')
       return (await postedOf('stop')).length
     }
-    await comes(presses, 1)
+    await untilEqual(presses, 1)
   })
 
   test('closes a menu first and gives the focus back', async () => {
@@ -169,14 +162,14 @@ describe('the keyboard', () => {
     await chat.page.keyboard.press('ArrowDown')
     await chat.page.keyboard.press('Escape')
     await chat.page.getByRole('menu').waitFor({ state: 'detached' })
-    await comes(labelInFocus, 'More')
+    await untilEqual(labelInFocus, 'More')
     assert.equal(await chat.page.getByText('Press Escape again to stop').count(), 0)
   })
 
   test('edits what is queued with Up', async () => {
     await show([prompt('a')], { ...running, queue: [{ id: 'q1', text: 'then this', target: 'next-turn' }] })
     await message().press('ArrowUp')
-    assert.equal(await message().inputValue(), 'then this')
+    await untilEqual(() => message().inputValue(), 'then this')
     await message().press('End')
     await message().pressSequentially(', please')
     await message().press('Enter')
@@ -243,7 +236,7 @@ test('approvals are answered once, always, or denied with a reason', async () =>
   await chat.page.getByRole('button', { name: 'Always allow…' }).click()
   await chat.page.getByRole('menuitem', { name: 'everything' }).click()
   await chat.page.getByRole('button', { name: 'Say why not' }).click()
-  await comes(() => chat.page.evaluate(() => document.activeElement?.matches('.approvals :is(input, textarea)')), true)
+  await untilEqual(() => chat.page.evaluate(() => document.activeElement?.matches('.approvals :is(input, textarea)')), true)
   await chat.page.keyboard.type('not on a Friday')
   await chat.page.keyboard.press('Enter')
   assert.deepEqual(await postedOf('approval'), [
@@ -281,8 +274,8 @@ describe('a message', () => {
 
   test('has the marks of a list where its words begin, from whichever side they are read', async () => {
     await show([prompt('a'), text('- פריט ראשון\n- second\n\nend'), text('1. one\n\n   > פסוק\n2. two')])
-    const paddings = await chat.page.locator('.markdown :is(ul, ol)').evaluateAll((lists) => lists.map((list) => [getComputedStyle(list).paddingLeft, getComputedStyle(list).paddingRight]))
-    assert.deepEqual(paddings, [['0px', '22px'], ['22px', '0px']])
+    const paddings = () => chat.page.locator('.markdown :is(ul, ol)').evaluateAll((lists) => lists.map((list) => [getComputedStyle(list).paddingLeft, getComputedStyle(list).paddingRight]))
+    await untilEqual(paddings, [['0px', '22px'], ['22px', '0px']])
   })
 
   test('leads to files and pages by click and by key', async () => {
@@ -359,24 +352,24 @@ describe('a long talk', () => {
 
   test('follows its end, lets go when the person scrolls up, and comes back with a count', async () => {
     await show(many(0, 60), running)
-    await comes(isAtEnd, true)
+    await untilEqual(isAtEnd, true)
     await chat.page.locator('.log').hover()
     await chat.page.mouse.wheel(0, -400)
     const jump = chat.page.getByRole('button', { name: /Jump to latest/ })
     await jump.waitFor()
     await patch(...many(60, 3).map((row): ViewChange => ({ change: 'row', row })))
-    await comes(async () => (await jump.textContent())?.endsWith('3'), true)
+    await untilEqual(async () => (await jump.textContent())?.endsWith('3'), true)
     assert.equal(await isAtEnd(), false)
     await jump.click()
     await jump.waitFor({ state: 'detached' })
-    await comes(isAtEnd, true)
+    await untilEqual(isAtEnd, true)
   })
 
   test('stays at its end when a dock shrinks and grows in one step', async () => {
     await chat.page.setViewportSize({ width: 300, height: 760 })
     const card = { card: 'terminal' as const, title: 'git push origin fix-date-test', cwd: 'web' }
     await show(many(0, 60), { ...running, approvals: [{ id: 'a1', callId: null, tool: 'bash', effect: 'Run `git push` to origin', why: 'No rule allows commands that reach the network.', card, always: ['a', 'b'], who: null, editable: 'git push origin fix-date-test' }] })
-    await comes(isAtEnd, true)
+    await untilEqual(isAtEnd, true)
     await chat.page.getByRole('button', { name: 'Edit…' }).click()
     await chat.page.getByRole('textbox', { name: 'What will be run or written' }).waitFor()
     await settled()
@@ -388,12 +381,12 @@ describe('a long talk', () => {
     await show(many(100, 60), {}, 100)
     await settled()
     await scroll(0)
-    await comes(() => postedOf('load-older'), [{ type: 'load-older', before: 100, count: 200 }])
+    await untilEqual(() => postedOf('load-older'), [{ type: 'load-older', before: 100, count: 200 }])
     await settled()
     const before = await topOf('Row 102 ')
     await chat.post({ type: 'older-rows', frame: (frame += 1), window: { rows: many(0, 100), firstIndex: 0, total: 160 } })
     await chat.page.locator('.older').waitFor({ state: 'detached' })
-    await comes(async () => Math.abs((await topOf('Row 102 ')) - before) <= 30, true, 'only the line that said it was loading may go')
+    await untilEqual(async () => Math.abs((await topOf('Row 102 ')) - before) <= 30, true)
   })
 
   test('keeps its place when something above it opens', async () => {
@@ -410,14 +403,14 @@ describe('a long talk', () => {
     const row = Number(words.split(' ')[1]) - 6
     await patch({ change: 'row', row: { ...text(`Row ${row} ${'grown '.repeat(200)}`), id: `long-${row}`, turn: 1 } })
     await chat.page.getByText('grown').first().waitFor({ state: 'attached' })
-    await comes(async () => Math.abs((await topOf(words)) - before) <= 1, true)
+    await untilEqual(async () => Math.abs((await topOf(words)) - before) <= 1, true)
   })
 
   test('stands where it was after a reload of the page', async () => {
     await show(many(0, 80))
     await settled()
     await scroll(900)
-    await comes(() => chat.page.evaluate(() => (window.harness.state as { readonly scroll?: readonly unknown[] } | undefined)?.scroll?.length), 1)
+    await untilEqual(() => chat.page.evaluate(() => (window.harness.state as { readonly scroll?: readonly unknown[] } | undefined)?.scroll?.length), 1)
     const saved = await chat.page.evaluate(() => window.harness.state)
     const firstInView = () =>
       chat.page.evaluate(() => {
@@ -427,7 +420,7 @@ describe('a long talk', () => {
     const [first, was] = [await chat.page.locator('.log').evaluate((log) => log.scrollTop), await firstInView()]
     await chat.reload(saved)
     await show(many(0, 80))
-    await comes(firstInView, was)
+    await untilEqual(firstInView, was)
     assert.ok(first > 0 && Number(/\d+/.exec(was)![0]) > 3, was)
   })
 })
@@ -443,7 +436,7 @@ describe('a row that is searched for', () => {
       return row !== undefined && row.height > 0 && row.top >= log.top - 1 && row.top < log.bottom
     })
   const isShown = async (start: string) => {
-    await comes(isInView, true)
+    await untilEqual(isInView, true)
     // It stays there once the rows around it have got their heights.
     await settled()
     assert.deepEqual([await isInView(), (await chat.page.locator('.row-found').innerText()).slice(0, start.length)], [true, start])
@@ -472,9 +465,9 @@ describe('a row that is searched for', () => {
     await show(words(0, 60), talk('left'))
     await snapshot(words(400, 100), 400)
     await reveal('e20')
-    await comes(() => postedOf('load-older'), [{ type: 'load-older', before: 400, count: 200 }])
+    await untilEqual(() => postedOf('load-older'), [{ type: 'load-older', before: 400, count: 200 }])
     await chat.post({ type: 'older-rows', frame: 3, window: { rows: words(200, 200), firstIndex: 200, total: 500 } })
-    await comes(async () => (await postedOf('load-older')).at(-1)?.before, 200)
+    await untilEqual(async () => (await postedOf('load-older')).at(-1)?.before, 200)
     await chat.post({ type: 'older-rows', frame: 4, window: { rows: words(0, 200), firstIndex: 0, total: 500 } })
     await isShown('Row 20 ')
   })
@@ -519,19 +512,19 @@ describe('the frame of a plugin', () => {
     await inside().getByRole('button', { name: 'More' }).waitFor()
     const drawnHeight = await inside().locator('#slot').evaluate((slot) => Math.ceil(slot.getBoundingClientRect().height))
     assert.ok(drawnHeight > 60 && drawnHeight < 140, `${drawnHeight} px`)
-    await comes(height, drawnHeight)
+    await untilEqual(height, drawnHeight)
     assert.notEqual(await colour(), 'rgb(1, 2, 3)')
     await inside().getByRole('button', { name: 'More' }).click()
-    await comes(height, 280)
+    await untilEqual(height, 280)
     await chat.page.evaluate(() => document.documentElement.style.setProperty('--vscode-foreground', 'rgb(1, 2, 3)'))
-    await comes(colour, 'rgb(1, 2, 3)')
+    await untilEqual(colour, 'rgb(1, 2, 3)')
   })
 
   test('asks the host half and draws its answer, with what was typed kept', async () => {
     await draw(`let text = '', answer = ''; slot('panel', () => [ui.h('input', { 'aria-label': 'Text', value: text, oninput: (event) => { text = event.target.value } }), ui.h('button', { onclick: async () => { answer = await host.call('count', { text }) } }, 'Count'), ui.h('p', null, answer)])`)
     await inside().getByRole('textbox', { name: 'Text' }).pressSequentially('a b')
     await inside().getByRole('button', { name: 'Count' }).click()
-    await comes(() => postedOf('plugin-call'), [{ type: 'plugin-call', frameId: view.id, id: 1, method: 'count', payload: { text: 'a b' } }])
+    await untilEqual(() => postedOf('plugin-call'), [{ type: 'plugin-call', frameId: view.id, id: 1, method: 'count', payload: { text: 'a b' } }])
     await part({ kind: 'reply', id: 1, value: '2 words' })
     await inside().getByText('2 words').waitFor()
     assert.equal(await inside().getByRole('textbox', { name: 'Text' }).inputValue(), 'a b')
@@ -591,7 +584,7 @@ describe('the frame of a plugin', () => {
     await draw(`slot('panel', () => ui.h('button', { onclick: () => { parent.postMessage({ type: 'patch', frame: 2, changes: [{ change: 'state', key: 'tasks', value: [{ id: 'x', content: 'forged', status: 'pending' }] }] }, '*'); parent.postMessage({ type: 'snapshot', version: 99 }, '*'); host.call('forged') } }, 'Forge'))`)
     await inside().getByRole('button', { name: 'Forge' }).click()
     // What is sent after them has been heard.
-    await comes(async () => (await postedOf('plugin-call')).length, 1)
+    await untilEqual(async () => (await postedOf('plugin-call')).length, 1)
     await settled()
     assert.equal(await chat.page.getByRole('region', { name: 'Tasks' }).count(), 0)
     await message().waitFor()
@@ -602,18 +595,18 @@ describe('the frame of a plugin', () => {
     const focused = () => chat.page.evaluate(() => document.activeElement?.tagName === 'IFRAME' ? 'frame' : (document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent))
     /** The frame may run in another process than the page: where the focus goes is known to both only later. */
     const isInside = async () => {
-      await comes(focused, 'frame')
-      await comes(() => inside().getByRole('button', { name: 'Inside' }).evaluate((button) => document.hasFocus() && document.activeElement === button), true)
+      await untilEqual(focused, 'frame')
+      await untilEqual(() => inside().getByRole('button', { name: 'Inside' }).evaluate((button) => document.hasFocus() && document.activeElement === button), true)
     }
     await chat.page.getByRole('button', { name: 'Stop the plugin Note' }).focus()
     await chat.page.keyboard.press('Tab')
     await isInside()
     await chat.page.keyboard.press('Tab')
-    await comes(focused, 'Message')
+    await untilEqual(focused, 'Message')
     await chat.page.keyboard.press('Shift+Tab')
     await isInside()
     await chat.page.keyboard.press('Escape')
-    await comes(focused, 'Note')
+    await untilEqual(focused, 'Note')
     assert.equal(await chat.page.locator('.plugin-body iframe').getAttribute('title'), 'Plugin Note')
   })
 
@@ -633,7 +626,7 @@ describe('the frame of a plugin', () => {
   test('says why it could not be drawn, and the chat stands', async () => {
     await draw(`let ok = true; slot('panel', () => { if (!ok) throw new Error('no ink'); return ui.h('button', { onclick: () => { ok = false } }, 'Break') })`)
     await inside().getByRole('button', { name: 'Break' }).click()
-    await comes(() => postedOf('plugin-frame'), [
+    await untilEqual(() => postedOf('plugin-frame'), [
       { type: 'plugin-frame', frameId: view.id, state: 'ready' },
       { type: 'plugin-frame', frameId: view.id, state: 'failed', message: 'no ink' },
     ])
@@ -646,7 +639,7 @@ describe('the frame of a plugin', () => {
   test('that floods the page is stopped', async () => {
     await draw(`slot('panel', () => ui.h('button', { onclick: () => { for (let count = 0; count < 3000; count += 1) parent.postMessage({ kind: 'height', px: count }, '*') } }, 'Flood'))`)
     await inside().getByRole('button', { name: 'Flood' }).click()
-    await comes(async () => (await postedOf('plugin-frame')).slice(1), [{ type: 'plugin-frame', frameId: view.id, state: 'failed', message: 'It was stopped: it sent more than 1000 messages within a second.' }])
+    await untilEqual(async () => (await postedOf('plugin-frame')).slice(1), [{ type: 'plugin-frame', frameId: view.id, state: 'failed', message: 'It was stopped: it sent more than 1000 messages within a second.' }])
   })
 
   test('gives way to that of a newer version', async () => {
@@ -660,7 +653,7 @@ describe('the frame of a plugin', () => {
     assert.equal(await chat.page.getByRole('region', { name: 'Note' }).count(), 1)
     await chat.page.locator('.plugin-body iframe').first().contentFrame().getByText('first').waitFor()
     await patch({ change: 'state', key: 'plugins', value: [{ ...view, id: 's1/run-2' }] })
-    await comes(() => chat.page.locator('iframe').count(), 1)
+    await untilEqual(() => chat.page.locator('iframe').count(), 1)
     await inside().getByText('second').waitFor()
   })
 })
@@ -674,7 +667,7 @@ test('a lost frame makes the view ask for everything', async () => {
   await show([prompt('a')])
   frame = 5
   await patch({ change: 'rows-total', total: 9 })
-  await comes(async () => (await postedOf('need-snapshot')).length, 1)
+  await untilEqual(async () => (await postedOf('need-snapshot')).length, 1)
 })
 
 test('an ended turn shows its files and folds by its foot', async () => {

@@ -2,38 +2,17 @@ import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Workbench } from '../support/workbench.ts'
-import { withWorkbench } from '../support/workbench.ts'
 import type { ModelScript } from '../support/model-script.ts'
-import { startModelServer, type ModelServer } from '../support/model-server.ts'
+import type { ModelServer } from '../support/model-server.ts'
+import { withModelWindow } from '../support/model-window.ts'
+import { clickLine, pressInRow, pressUntil, untilEqual, withWorkbench, type Workbench, type WorkbenchOptions } from '../support/workbench.ts'
 
-/** Settings that make a loopback server the model. */
-const modelAt = ({ url }: ModelServer) => ({
-  'bosun.providers': { loopback: { name: 'Loopback', baseUrl: url, models: ['scripted'], keyName: null } },
-  'bosun.model.provider': 'loopback',
-  'bosun.model.name': 'scripted',
-})
-
-async function withChat(script: ModelScript, body: (workbench: Workbench, server: ModelServer) => Promise<void>, options: Parameters<typeof withWorkbench>[0] = {}) {
-  const server = await startModelServer(script)
-  try {
-    await withWorkbench({ ...options, settings: { ...modelAt(server), ...options.settings } }, async (workbench) => {
-      await workbench.runCommand('Bosun: Open Chat')
-      await composer(workbench).waitFor()
-      await body(workbench, server)
-    })
-  } finally {
-    await server.close()
-  }
-}
-
-const composer = ({ chat }: Workbench) => chat.getByRole('textbox', { name: 'Message' })
-const conversation = ({ chat }: Workbench) => chat.getByRole('log', { name: 'Conversation' })
-
-async function send(workbench: Workbench, text: string) {
-  await composer(workbench).fill(text)
-  await workbench.chat.getByRole('button', { name: 'Send' }).click()
-}
+const withChat = (script: ModelScript, body: (workbench: Workbench, server: ModelServer) => Promise<void>, options: WorkbenchOptions = {}) =>
+  withModelWindow(script, options, async (workbench, server) => {
+    await workbench.runCommand('Bosun: Open Chat')
+    await workbench.message.waitFor()
+    await body(workbench, server)
+  })
 
 const call = (name: string, args: object) => ({ toolCalls: [{ name, arguments: args }] })
 
@@ -50,44 +29,38 @@ test('a request is worked off: search, read, edit, a command after approval; the
       ],
     },
     async (workbench) => {
-      const { page, folder } = workbench
-      await send(workbench, 'Raise the tide to 399')
+      const { page, chat, conversation, folder } = workbench
+      await workbench.send('Raise the tide to 399')
 
       // Each risky call is asked for in a notification; allowing them one by one lets the turn go on.
-      const answered: string[] = []
-      const end = conversation(workbench).getByText('399 now')
-      for (;;) {
-        const toast = page.locator('.notification-toast').filter({ hasText: 'Allow once' }).first()
-        await Promise.race([toast.waitFor(), end.waitFor()])
-        if (await end.isVisible()) break
-        answered.push(await toast.innerText())
-        if (answered.length === 1) await workbench.screenshot('chat-approval')
-        const buttons = await toast.getByRole('button').allInnerTexts()
-        assert.ok(buttons.includes('Allow once') && buttons.includes('Deny'), buttons.join(' | '))
-        await toast.getByRole('button', { name: 'Allow once' }).click()
-        await toast.waitFor({ state: 'detached' })
-      }
+      const toast = workbench.notification('Allow once').first()
+      const answered = await pressUntil(toast.getByRole('button', { name: 'Allow once' }), conversation.getByText('399 now'), async (count) => {
+        // What the mouse is over stays.
+        await toast.hover()
+        for (const name of ['Allow once', 'Deny']) await toast.getByRole('button', { name, exact: true }).waitFor()
+        if (count === 0) await workbench.screenshot('chat-approval')
+      })
       await workbench.screenshot('chat-finished')
-      assert.ok(answered.length >= 1)
+      assert.ok(answered >= 1)
       assert.match(await readFile(join(folder, 'src/main.ts'), 'utf8'), /heightCm: 399/)
       await readFile(join(folder, 'checked.txt'))
 
-      const cards = () => conversation(workbench).locator('[data-tool]').evaluateAll((elements) => elements.map((element) => element.getAttribute('data-tool')))
-      const before = { cards: await cards(), articles: await conversation(workbench).getByRole('article').count() }
+      const cards = () => conversation.locator('[data-tool]').evaluateAll((elements) => elements.map((element) => element.getAttribute('data-tool')))
+      await conversation.locator('article.turn-end').waitFor()
+      const before = { cards: await cards(), articles: await conversation.getByRole('article').count() }
       assert.deepEqual(new Set(before.cards), new Set(['grep', 'read', 'todo_write', 'edit', 'bash']))
-      await workbench.chat.getByRole('region', { name: 'Tasks' }).waitFor()
+      await chat.getByRole('region', { name: 'Tasks' }).waitFor()
 
-      const edit = conversation(workbench).locator('[data-tool="edit"]')
-      await edit.hover()
-      await edit.getByRole('button', { name: 'Open diff' }).click()
+      const edit = conversation.locator('[data-tool="edit"]')
+      await pressInRow(edit, 'Open diff')
       await page.getByRole('tab', { name: 'main.ts (before and now)' }).waitFor()
       await page.locator('.monaco-diff-editor .view-line').filter({ hasText: '399' }).first().waitFor()
       await workbench.screenshot('chat-diff')
 
       await workbench.reload()
-      await conversation(workbench).getByText('399 now').waitFor()
-      await workbench.chat.getByRole('region', { name: 'Tasks' }).waitFor()
-      assert.deepEqual({ cards: await cards(), articles: await conversation(workbench).getByRole('article').count() }, before)
+      await conversation.getByText('399 now').waitFor()
+      await chat.getByRole('region', { name: 'Tasks' }).waitFor()
+      await untilEqual(async () => ({ cards: await cards(), articles: await conversation.getByRole('article').count() }), before)
       await workbench.screenshot('chat-reloaded')
     },
   ))
@@ -102,15 +75,16 @@ test('a reload in the middle of an answer keeps what was said, marks the turn, a
       ],
     },
     async (workbench, server) => {
-      await send(workbench, 'Tell me a long story')
-      await conversation(workbench).getByText('The first half is here.').first().waitFor()
+      const { chat, conversation } = workbench
+      await workbench.send('Tell me a long story')
+      await conversation.getByText('The first half is here.').first().waitFor()
       await workbench.reload()
-      await conversation(workbench).getByText('The first half is here.').first().waitFor()
-      await conversation(workbench).getByText('The window closed while Bosun was working.').first().waitFor()
-      await workbench.chat.getByRole('region', { name: 'Tasks' }).waitFor()
+      await conversation.getByText('The first half is here.').first().waitFor()
+      await conversation.getByText('The window closed while Bosun was working.').first().waitFor()
+      await chat.getByRole('region', { name: 'Tasks' }).waitFor()
       await workbench.screenshot('chat-interrupted')
-      await conversation(workbench).getByRole('button', { name: 'Continue' }).click()
-      await conversation(workbench).getByText('the rest of it').first().waitFor()
+      await conversation.getByRole('button', { name: 'Continue' }).click()
+      await conversation.getByText('the rest of it').first().waitFor()
       assert.equal(server.unused(), 0)
     },
   ))
@@ -118,22 +92,17 @@ test('a reload in the middle of an answer keeps what was said, marks the turn, a
 test('without a key the tour plays, says that it is a script, and changes only a file of its own', () =>
   withWorkbench({}, async (workbench) => {
     await workbench.runCommand('Bosun: Open Chat')
-    await composer(workbench).waitFor()
+    await workbench.message.waitFor()
     await workbench.chat.getByText('No model is set up yet.').first().waitFor()
     await workbench.screenshot('chat-first-run')
     const untouched = await readFile(join(workbench.folder, 'src/main.ts'), 'utf8')
-    await send(workbench, 'start')
-    const end = conversation(workbench).locator('article.turn-end')
-    for (let asked = 0; !(await end.isVisible()); asked += 1) {
-      const allow = workbench.page.locator('.notification-toast').getByRole('button', { name: 'Allow once' }).first()
-      await Promise.race([allow.waitFor(), end.waitFor()])
-      if (await allow.isVisible()) await allow.click()
-      assert.ok(asked < 20)
-    }
+    await workbench.send('start')
+    const asked = await pressUntil(workbench.notification('Allow once').getByRole('button', { name: 'Allow once' }).first(), workbench.conversation.locator('article.turn-end'))
+    assert.ok(asked < 20)
     await workbench.screenshot('chat-tour')
     assert.ok((await readdir(workbench.folder)).some((name) => name.startsWith('bosun-tour')))
     assert.equal(await readFile(join(workbench.folder, 'src/main.ts'), 'utf8'), untouched)
-    await conversation(workbench).locator('[data-card="diff"]').first().waitFor()
+    await workbench.conversation.locator('[data-card="diff"]').first().waitFor()
   }))
 
 test('unsaved text stays beside the change of the agent, undo takes back the agent’s alone; an answer in the chat clears the notification', () =>
@@ -147,32 +116,32 @@ test('unsaved text stays beside the change of the agent, undo takes back the age
       ],
     },
     async (workbench) => {
-      const { page, chat, folder } = workbench
+      const { page, chat, conversation, folder } = workbench
       const onDisk = await readFile(join(folder, 'src/tides.ts'), 'utf8')
       await workbench.openFile('src/tides.ts')
       const editor = page.locator('.editor-instance .monaco-editor').first()
-      await editor.locator('.view-line').first().click()
+      await clickLine(editor.locator('.view-line').first())
       await page.keyboard.press('ControlOrMeta+Home')
       await page.keyboard.type('/* mine */')
       // The editor draws what is typed a frame or more later, so the text is waited for.
       const shows = (text: RegExp) => editor.locator('.view-lines').filter({ hasText: text }).waitFor()
       await shows(/mine\s\*\/export\stype\sTide/)
 
-      await send(workbench, 'Say what it means')
-      const toast = page.locator('.notification-toast').filter({ hasText: 'Allow once' })
+      await workbench.send('Say what it means')
+      const toast = workbench.notification('Allow once').first()
       const approvals = chat.getByRole('region', { name: 'Approvals' })
       await toast.waitFor()
       await approvals.getByRole('button', { name: 'Allow once' }).click()
       await approvals.getByText(/rm -rf src/).first().waitFor()
       await workbench.screenshot('chat-destructive')
       await approvals.getByRole('button', { name: 'Deny', exact: true }).click()
-      await conversation(workbench).getByText('That is all.').waitFor()
+      await conversation.getByText('That is all.').waitFor()
       await toast.waitFor({ state: 'hidden' })
 
       await shows(/mine\s\*\/export\stype\sTide[\s\S]*undefined,\s\/\/\snone/)
       assert.equal(await readFile(join(folder, 'src/tides.ts'), 'utf8'), onDisk)
       await workbench.screenshot('chat-unsaved')
-      await editor.locator('.view-line').nth(2).click()
+      await clickLine(editor.locator('.view-line').nth(2))
       await page.keyboard.press('ControlOrMeta+Z')
       await page.waitForFunction(() => !document.querySelector('.editor-instance .view-lines')?.textContent?.includes('none'))
       await shows(/mine\s\*\/export\stype\sTide/)
@@ -190,8 +159,8 @@ test('a folder nobody has trusted offers the model reading tools alone, and what
       ],
     },
     async (workbench, server) => {
-      await send(workbench, 'Change it')
-      await conversation(workbench).getByText('Nothing more.').waitFor()
+      await workbench.send('Change it')
+      await workbench.conversation.getByText('Nothing more.').waitFor()
       const { tools } = JSON.parse(server.chats()[0]?.body ?? '{}') as { readonly tools: readonly { readonly function: { readonly name: string } }[] }
       const offered = tools.map((tool) => tool.function.name)
       assert.deepEqual(['bash', 'edit', 'write'].filter((name) => offered.includes(name)), [])

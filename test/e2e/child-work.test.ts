@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { startModelServer } from '../support/model-server.ts'
-import { withWorkbench, type Workbench } from '../support/workbench.ts'
+import { withModelWindow } from '../support/model-window.ts'
+import { untilEqual, type Workbench, type WorkbenchOptions } from '../support/workbench.ts'
 import { windowThemes } from '../support/window-themes.ts'
 
 const ten = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n'
@@ -13,7 +13,7 @@ const says = (text: string) => ({ answer: { parts: [{ text }] } })
 const text = ({ folder }: Workbench, path: string) => readFile(join(folder, path), 'utf8').catch(() => null)
 
 /** An agent that started another one in a worktree, which changed two files and made one. */
-async function withChild(options: Parameters<typeof withWorkbench>[0], body: (workbench: Workbench) => Promise<void>) {
+async function withChild(options: Pick<WorkbenchOptions, 'theme'>, body: (workbench: Workbench) => Promise<void>) {
   const steps = [
     call('subagent', { description: 'Write it in capitals', prompt: 'Do it.', run_in_background: false, isolation: 'worktree' }),
     call('read', { file_path: 'a.txt' }),
@@ -25,36 +25,24 @@ async function withChild(options: Parameters<typeof withWorkbench>[0], body: (wo
     says('It is in capitals.'),
     says('The agent is done.'),
   ]
-  const server = await startModelServer({ steps })
-  try {
-    const settings = {
-      'bosun.providers': { loopback: { name: 'Loopback', baseUrl: server.url, models: ['scripted'], keyName: null } },
-      'bosun.model.provider': 'loopback',
-      'bosun.model.name': 'scripted',
-      'bosun.permissions.defaultPreset': 'danger-full-access',
-      'bosun.titles.enabled': false,
-    }
-    await withWorkbench({ isEmpty: true, files: { 'a.txt': ten, 'src/b.txt': ten }, ...options, settings: { ...settings, ...options.settings } }, async (workbench) => {
-      const git = (...args: readonly string[]) => execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: workbench.folder, stdio: 'pipe' })
-      git('init', '-q')
-      git('add', '-A')
-      git('commit', '-q', '-m', 'first')
-      await workbench.runCommand('Bosun: Open Chat')
-      await workbench.chat.getByRole('textbox', { name: 'Message' }).fill('Let an agent do it')
-      await workbench.chat.getByRole('button', { name: 'Send' }).click()
-      await workbench.chat.getByText('The agent is done.', { exact: true }).waitFor()
-      await body(workbench)
-    })
-  } finally {
-    await server.close()
-  }
+  const settings = { 'bosun.permissions.defaultPreset': 'danger-full-access', 'bosun.titles.enabled': false }
+  await withModelWindow({ steps }, { ...options, isEmpty: true, files: { 'a.txt': ten, 'src/b.txt': ten }, settings }, async (workbench) => {
+    const git = (...args: readonly string[]) => execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: workbench.folder, stdio: 'pipe' })
+    git('init', '-q')
+    git('add', '-A')
+    git('commit', '-q', '-m', 'first')
+    await workbench.runCommand('Bosun: Open Chat')
+    await workbench.send('Let an agent do it')
+    await workbench.conversation.getByText('The agent is done.', { exact: true }).waitFor()
+    await body(workbench)
+  })
 }
 
 const actions = (workbench: Workbench) => workbench.quickInput('Work of “Write it in capitals”')
 
 for (const { name, theme } of windowThemes) {
   test(`the person sees what a child made in its worktree and takes it over (${name})`, () =>
-    withChild({ settings: { 'workbench.colorTheme': theme } }, async (workbench) => {
+    withChild({ theme }, async (workbench) => {
       const { chat, page } = workbench
       assert.equal(await text(workbench, 'a.txt'), ten)
       await chat.getByText('changed 3 files in a worktree of its own').first().waitFor()
@@ -66,8 +54,7 @@ for (const { name, theme } of windowThemes) {
       await workbench.screenshot(`child-work-review-${name}`)
       await actions(workbench).pick('Accept All')
       await chat.getByText('taken over. The review can take it back.').first().waitFor()
-      assert.equal(await text(workbench, 'a.txt'), ten.replace('two', 'TWO by the agent').replace('nine', 'NINE by the agent'))
-      assert.equal(await text(workbench, 'src/new.txt'), 'new by the agent\n')
+      await untilEqual(() => Promise.all([text(workbench, 'a.txt'), text(workbench, 'src/new.txt')]), [ten.replace('two', 'TWO by the agent').replace('nine', 'NINE by the agent'), 'new by the agent\n'])
       await workbench.screenshot(`child-work-taken-${name}`)
     }))
 }
@@ -83,11 +70,11 @@ test('the person takes over one change of a file, then discards the rest', () =>
     await regions.row('TWO by the agent').click()
     await page.locator('.quick-input-widget').getByRole('button', { name: 'OK' }).click()
     await workbench.chat.getByText('taken over. The review can take it back.').first().waitFor()
-    assert.equal(await text(workbench, 'a.txt'), ten.replace('nine', 'NINE by the agent'))
+    await untilEqual(() => text(workbench, 'a.txt'), ten.replace('nine', 'NINE by the agent'))
     await workbench.runCommand('Bosun: Review Child’s Work…')
     await actions(workbench).pick('Discard…')
     await page.getByRole('button', { name: 'Discard', exact: true }).click()
     await workbench.chat.locator('.notice-text', { hasText: 'in a worktree of its own' }).waitFor({ state: 'detached' })
-    assert.equal(execFileSync('git', ['branch', '--list', 'bosun/*'], { cwd: workbench.folder }).toString(), '')
+    await untilEqual(() => execFileSync('git', ['branch', '--list', 'bosun/*'], { cwd: workbench.folder }).toString(), '')
     assert.equal(await text(workbench, 'src/new.txt'), null)
   }))

@@ -6,6 +6,7 @@ import { imageLimits } from '../../extension/protocol/image-limits.ts'
 import type { ComposerView } from '../../extension/protocol/view-state.ts'
 import { baseState } from '../webview/harness/fixtures.ts'
 import { openHarness, startBrowser, type HarnessPage } from '../webview/harness/harness-page.ts'
+import { untilEqual } from '../support/workbench.ts'
 
 /* The composer's menus and attachments in a real browser, with a host that the test plays. */
 const browser = await startBrowser()
@@ -41,11 +42,11 @@ describe('the menu', () => {
     const asked = await type('see @da', item('date.ts'), item('data.ts'), item('dawn.ts'))
     assert.deepEqual([asked.kind, asked.query], ['@', 'da'])
     await box().press('ArrowDown')
-    assert.equal(await options().nth(1).getAttribute('aria-selected'), 'true')
-    assert.equal(await box().getAttribute('aria-activedescendant'), await options().nth(1).getAttribute('id'))
+    await untilEqual(() => options().nth(1).getAttribute('aria-selected'), 'true')
+    await untilEqual(() => box().getAttribute('aria-activedescendant'), await options().nth(1).getAttribute('id'))
     await box().press('Enter')
-    assert.equal(await box().inputValue(), 'see @data.ts ')
-    assert.equal(await options().count(), 0)
+    await untilEqual(() => box().inputValue(), 'see @data.ts ')
+    await untilEqual(() => options().count(), 0)
     assert.deepEqual(await postedOf('send'), [])
     assert.equal(await chat.page.evaluate(() => document.activeElement?.getAttribute('aria-label')), 'Message')
   })
@@ -53,18 +54,18 @@ describe('the menu', () => {
   test('is taken from by Tab and by a click, and undo gives back what was typed', async () => {
     await type('@da', item('date.ts'))
     await box().press('Tab')
-    assert.equal(await box().inputValue(), '@date.ts ')
+    await untilEqual(() => box().inputValue(), '@date.ts ')
     await box().press('ControlOrMeta+z')
-    assert.equal(await box().inputValue(), '@da')
+    await untilEqual(() => box().inputValue(), '@da')
     await type('t', item('date.ts'))
     await options().first().click()
-    assert.equal(await box().inputValue(), '@date.ts ')
+    await untilEqual(() => box().inputValue(), '@date.ts ')
   })
 
   test('goes on within a folder', async () => {
     await type('@s', { ...item('src', '@src/'), kind: 'folder' })
     await box().press('Enter')
-    assert.equal(await box().inputValue(), '@src/')
+    await untilEqual(() => box().inputValue(), '@src/')
     await chat.page.waitForFunction(() => window.harness.posted.some((message) => (message as { query?: string }).query === 'src/'))
   })
 
@@ -73,8 +74,8 @@ describe('the menu', () => {
     await type('@da', item('date.ts'))
     await box().press('Escape')
     await box().press('Escape')
-    assert.equal(await options().count(), 0)
-    assert.equal(await box().inputValue(), '@da')
+    await untilEqual(() => options().count(), 0)
+    await untilEqual(() => box().inputValue(), '@da')
     assert.deepEqual(await postedOf('stop'), [])
     await box().press('Enter')
     assert.deepEqual((await postedOf('send')).map(({ text }) => text), ['@da'])
@@ -103,8 +104,8 @@ describe('the menu', () => {
   test('comes from the button too', async () => {
     await chat.page.getByRole('button', { name: 'Add to the message' }).click()
     await chat.page.getByRole('menuitem', { name: /@/ }).click()
-    assert.equal(await box().inputValue(), '@')
-    assert.deepEqual((await postedOf('completions')).at(-1)?.kind, '@')
+    await untilEqual(() => box().inputValue(), '@')
+    await untilEqual(async () => (await postedOf('completions')).at(-1)?.kind, '@')
   })
 })
 

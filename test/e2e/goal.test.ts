@@ -1,48 +1,25 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { ModelScript, ScriptPart } from '../support/model-script.ts'
-import { startModelServer } from '../support/model-server.ts'
-import { until, withWorkbench, type Workbench, type WorkbenchOptions } from '../support/workbench.ts'
+import { withModelWindow } from '../support/model-window.ts'
+import { pressInRow, until, untilEqual, type Workbench, type WorkbenchOptions } from '../support/workbench.ts'
 
 const call = (name: string, args: object): ScriptPart => ({ toolCalls: [{ name, arguments: args }] })
 const say = (text: string): ScriptPart => ({ text })
 const answers = (...all: readonly (ScriptPart | readonly ScriptPart[])[]) => all.map((parts) => ({ answer: { parts: [parts].flat() } }))
 
-/** A person opens a folder whose window talks to a server that plays `script`. */
-async function withModel(script: ModelScript, options: Omit<WorkbenchOptions, 'settings'>, body: (workbench: Workbench) => Promise<void>) {
-  const server = await startModelServer(script)
-  try {
-    const settings = {
-      'bosun.providers': { loopback: { name: 'Loopback', baseUrl: server.url, models: ['scripted'], keyName: null } },
-      'bosun.model.provider': 'loopback',
-      'bosun.model.name': 'scripted',
-      'bosun.permissions.defaultPreset': 'danger-full-access',
-      'bosun.titles.enabled': false,
-    }
-    await withWorkbench({ isEmpty: true, files: { 'notes.txt': 'nothing yet\n' }, ...options, settings }, async (workbench) => {
-      await workbench.runCommand('Bosun: Open Chat')
-      await body(workbench)
-    })
-  } finally {
-    await server.close()
-  }
-}
+const withModel = (script: ModelScript, options: Pick<WorkbenchOptions, 'theme'>, body: (workbench: Workbench) => Promise<void>) =>
+  withModelWindow(script, { ...options, isEmpty: true, files: { 'notes.txt': 'nothing yet\n' }, settings: { 'bosun.permissions.defaultPreset': 'danger-full-access', 'bosun.titles.enabled': false } }, async (workbench) => {
+    await workbench.runCommand('Bosun: Open Chat')
+    await body(workbench)
+  })
 
-async function send({ chat }: Workbench, text: string) {
-  await chat.getByRole('textbox', { name: 'Message' }).fill(text)
-  await chat.getByRole('button', { name: 'Send' }).click()
-}
-
-/** The one log on the disk, as events. */
-async function events({ storage }: Workbench): Promise<readonly { readonly type: string; readonly data: Record<string, unknown> }[]> {
-  const names = await readdir(storage, { recursive: true })
-  const log = names.find((name) => name.endsWith('events.jsonl'))
-  assert.ok(log !== undefined)
-  const lines = (await readFile(join(storage, log), 'utf8')).trim().split('\n').slice(1)
-  return lines.map((line) => JSON.parse(line) as { type: string; data: Record<string, unknown> })
-}
+/** The events of the one log on the disk. */
+const events = (workbench: Workbench) => workbench.logs().flatMap(({ rows }) => rows)
+/** What became of the goal, in order. */
+const operations = (log: ReturnType<typeof events>) => log.flatMap(({ type, data }) => (type === 'goal/change' ? [data['operation']] : []))
 
 const completes = call('update_goal', { goal_id: '{{match:goal (goal-[0-9a-f-]+), revision}}', revision: 1, action: 'complete' })
 
@@ -57,7 +34,8 @@ test('a goal is driven over five rounds to its completion, with a check that fai
         say('The report is begun.'),
         // 2
         call('edit', { file_path: 'report.txt', old_string: 'begun', new_string: 'begun\nhalf done' }),
-        [{ waitMs: 12_000 }, say('Half of it is there.')],
+        // While the person looks on: what is waited for below has to be seen before it is over.
+        [{ waitMs: 30_000 }, say('Half of it is there.')],
         // 3
         completes,
         say('The check does not pass yet, so there is more to do.'),
@@ -72,7 +50,7 @@ test('a goal is driven over five rounds to its completion, with a check that fai
     { theme: 'Default Dark Modern' },
     async (workbench) => {
       const { page, chat } = workbench
-      await send(workbench, 'Pursue it: report.txt has to say that the work is finished')
+      await workbench.send('Pursue it: report.txt has to say that the work is finished')
       const goal = chat.getByRole('region', { name: 'Goal' })
       const item = page.locator('.statusbar-item').filter({ hasText: /\d+\/12/ })
       await item.waitFor()
@@ -83,7 +61,7 @@ test('a goal is driven over five rounds to its completion, with a check that fai
       await goal.getByText('Active: Bosun goes on by itself').waitFor()
       await goal.getByText('2 of 12').waitFor()
       await goal.getByRole('listitem').filter({ hasText: 'not run yet' }).waitFor()
-      assert.match(await item.innerText(), /active 2\/12/)
+      await item.filter({ hasText: 'active 2/12' }).waitFor()
       await workbench.screenshot('goal-running')
 
       // The check failed in round 3, and the goal stayed active.
@@ -94,14 +72,15 @@ test('a goal is driven over five rounds to its completion, with a check that fai
       await item.waitFor({ state: 'detached' })
       await workbench.screenshot('goal-complete')
 
-      const log = await events(workbench)
+      await until(() => JSON.stringify(events(workbench)).includes('the check passed.'), 'the last words in the log')
+      const log = events(workbench)
       const rounds = log.flatMap(({ type, data }) => (type === 'user/message' ? [data['source'] as { kind: string; round?: number }] : [])).filter(({ kind }) => kind === 'goal')
       assert.deepEqual(rounds.map(({ round }) => round), [1, 2, 3, 4, 5])
       const checked = log.filter(({ type }) => type === 'goal/checked').map(({ data }) => (data['results'] as { isOk: boolean }[]).map(({ isOk }) => isOk))
       assert.deepEqual(checked, [[false], [true]])
       const codes = log.flatMap(({ type, data }) => (type === 'tool/result' && data['error'] !== undefined ? [(data['error'] as { code: string }).code] : []))
       assert.deepEqual(codes, ['GOAL_TOOL_CHECK_FAILED'])
-      assert.deepEqual(log.filter(({ type }) => type === 'goal/change').map(({ data }) => data['operation']), ['create', 'complete'])
+      assert.deepEqual(operations(log), ['create', 'complete'])
       const wrapUp = log.findLast(({ type, data }) => type === 'user/message' && (data['source'] as { plugin?: string }).plugin === 'tool-goal')
       assert.match(JSON.stringify(wrapUp), /passed: grep -q finished report\.txt[\s\S]*report\.txt \(new\) \+3 -0/)
       assert.equal(await readFile(join(workbench.folder, 'report.txt'), 'utf8'), 'begun\nhalf done\nfinished\n')
@@ -109,13 +88,10 @@ test('a goal is driven over five rounds to its completion, with a check that fai
       // A round is a place to go back to, as a message of the person is.
       const round = chat.getByRole('article', { name: 'Round 4 of 12' })
       await round.scrollIntoViewIfNeeded()
-      await round.hover()
-      await round.getByRole('button', { name: 'Restore files to before this round' }).click()
+      await pressInRow(round, 'Restore files to before this round')
       await page.locator('.monaco-dialog-box').getByRole('button', { name: 'Restore' }).click()
       await chat.getByText(/Undone|Restored|restored/).first().waitFor()
-      const end = Date.now() + 30_000
-      while ((await readFile(join(workbench.folder, 'report.txt'), 'utf8')) !== 'begun\nhalf done\n' && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 100))
-      assert.equal(await readFile(join(workbench.folder, 'report.txt'), 'utf8'), 'begun\nhalf done\n')
+      await untilEqual(() => readFile(join(workbench.folder, 'report.txt'), 'utf8'), 'begun\nhalf done\n')
     },
   ))
 
@@ -133,7 +109,7 @@ test('after a reload the goal waits; the person resumes it from the notification
     { theme: 'Default Light Modern' },
     async (workbench) => {
       const { page, chat } = workbench
-      await send(workbench, 'Keep the notes in order until I say stop')
+      await workbench.send('Keep the notes in order until I say stop')
       await chat.getByRole('article', { name: 'Round 1 of 9' }).waitFor()
       await workbench.reload()
       const goal = chat.getByRole('region', { name: 'Goal' })
@@ -143,7 +119,7 @@ test('after a reload the goal waits; the person resumes it from the notification
       await workbench.screenshot('goal-disarmed-light')
       assert.equal(await chat.getByRole('article', { name: 'Round 2 of 9' }).count(), 0)
 
-      await workbench.notification('waits, round 1 of 9').getByRole('button', { name: 'Resume' }).click()
+      await workbench.pressInNotification('waits, round 1 of 9', 'Resume')
       await chat.getByRole('article', { name: /Round 3 of 9/ }).waitFor()
 
       await goal.getByRole('button', { name: 'Edit' }).click()
@@ -163,8 +139,6 @@ test('after a reload the goal waits; the person resumes it from the notification
       await workbench.runCommand('Bosun Goal: Clear Goal')
       await page.locator('.monaco-dialog-box').getByRole('button', { name: 'Stop and Clear' }).click()
       await goal.waitFor({ state: 'detached' })
-      const operations = async () => (await events(workbench)).flatMap(({ type, data }) => (type === 'goal/change' ? [data['operation']] : []))
-      await until(async () => (await operations()).includes('clear'), 'the end of the goal in the log')
-      assert.deepEqual(await operations(), ['create', 'resume', 'edit', 'pause', 'clear'])
+      await untilEqual(() => operations(events(workbench)), ['create', 'resume', 'edit', 'pause', 'clear'])
     },
   ))

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { startModelServer } from '../support/model-server.ts'
-import { until, withWorkbench, type Workbench, type WorkbenchOptions } from '../support/workbench.ts'
+import type { ModelScript } from '../support/model-script.ts'
+import { withModelWindow } from '../support/model-window.ts'
+import { pressInRow, until, withWorkbench } from '../support/workbench.ts'
 
 /** A development server with a worker of its own, as such servers have. */
 const devServer = `
@@ -21,40 +22,22 @@ server.listen(0, '127.0.0.1', () => {
 })
 `
 
-const conversation = ({ chat }: Workbench) => chat.getByRole('log', { name: 'Conversation' })
-
-async function withServerJob(options: WorkbenchOptions, body: (workbench: Workbench, running: { readonly port: number; readonly pids: readonly number[] }) => Promise<void>): Promise<void> {
-  const server = await startModelServer({
-    steps: [
-      {
-        when: /Start the server/,
-        answer: { parts: [{ toolCalls: [{ name: 'bash', arguments: { command: 'node dev-server.mjs', description: 'Start the development server', run_in_background: true } }] }] },
-      },
-      { when: /Started background job/, answer: { parts: [{ text: 'The server is starting.' }] } },
-      // What becomes of the job is told in turns of their own.
-      { answer: { parts: [{ text: 'I see.' }] }, repeat: true },
-    ],
-  })
-  const settings = {
-    'bosun.providers': { loopback: { name: 'Loopback', baseUrl: server.url, models: ['scripted'], keyName: null } },
-    'bosun.model.provider': 'loopback',
-    'bosun.model.name': 'scripted',
-    'bosun.titles.enabled': false,
-    // So that its text stands in the page.
-    'terminal.integrated.gpuAcceleration': 'off',
-    'bosun.permissions.defaultPreset': 'danger-full-access',
-  }
-  try {
-    await withWorkbench({ ...options, files: { 'dev-server.mjs': devServer }, settings: { ...settings, ...options.settings } }, async (workbench) => {
-      await workbench.runCommand('Bosun: Open Chat')
-      await workbench.chat.getByRole('textbox', { name: 'Message' }).fill('Start the server')
-      await workbench.chat.getByRole('button', { name: 'Send' }).click()
-      await conversation(workbench).getByText('The server is starting.').waitFor()
-      await body(workbench, await untilWritten(join(workbench.folder, 'running.json')))
-    })
-  } finally {
-    await server.close()
-  }
+const script: ModelScript = {
+  steps: [
+    {
+      when: /Start the server/,
+      answer: { parts: [{ toolCalls: [{ name: 'bash', arguments: { command: 'node dev-server.mjs', description: 'Start the development server', run_in_background: true } }] }] },
+    },
+    { when: /Started background job/, answer: { parts: [{ text: 'The server is starting.' }] } },
+    // What becomes of the job is told in turns of their own.
+    { answer: { parts: [{ text: 'I see.' }] }, repeat: true },
+  ],
+}
+const settings = {
+  'bosun.titles.enabled': false,
+  // So that its text stands in the page.
+  'terminal.integrated.gpuAcceleration': 'off',
+  'bosun.permissions.defaultPreset': 'danger-full-access',
 }
 
 async function untilWritten(path: string): Promise<{ readonly port: number; readonly pids: readonly number[] }> {
@@ -74,14 +57,18 @@ const isAlive = (pid: number) => {
 }
 
 test('a server that the model starts in the background is seen among the jobs, its port is offered, and killing it ends all of it', () =>
-  withServerJob({}, async (workbench, { port, pids }) => {
-    const { page, chat } = workbench
+  withModelWindow(script, { files: { 'dev-server.mjs': devServer }, settings }, async (workbench) => {
+    const { page, chat, conversation } = workbench
+    await workbench.runCommand('Bosun: Open Chat')
+    await workbench.send('Start the server')
+    await conversation.getByText('The server is starting.').waitFor()
+    const { port, pids } = await untilWritten(join(workbench.folder, 'running.json'))
     assert.deepEqual(pids.map(isAlive), [true, true])
     const address = `http://localhost:${port}/`
     assert.equal(await (await fetch(address)).text(), 'The tide is 342 cm high.')
 
     // In the chat: the line of its call says that it runs, and where.
-    const card = conversation(workbench).locator('[data-tool="bash"]')
+    const card = conversation.locator('[data-tool="bash"]')
     await card.getByText('running').waitFor()
     await card.getByRole('button', { name: `Open ${address} in the browser` }).waitFor()
     assert.equal(await workbench.notification('listens at').count(), 0)
@@ -98,7 +85,7 @@ test('a server that the model starts in the background is seen among the jobs, i
     // Its output, as a terminal shows it.
     await row.click()
     const terminal = page.locator('.terminal-wrapper.active .xterm-rows')
-    await terminal.getByText('ready in').waitFor()
+    await terminal.getByText('ready in').first().waitFor()
     await workbench.screenshot('jobs-output')
 
     // Its port in the browser: a page of its own.
@@ -106,13 +93,12 @@ test('a server that the model starts in the background is seen among the jobs, i
     await portRow.click()
     await (await opened).close()
 
-    await row.hover()
-    await row.getByRole('button', { name: 'Kill' }).click()
+    await pressInRow(row, 'Kill')
     await page.getByRole('treeitem', { name: /node dev-server\.mjs.*killed/ }).waitFor()
     await until(() => !pids.some(isAlive), 'the end of the job')
     await terminal.getByText('The job has ended').waitFor()
     await card.getByText(/^killed/).waitFor()
-    assert.equal(await card.getByRole('button', { name: `Open ${address} in the browser` }).count(), 0)
+    await card.getByRole('button', { name: `Open ${address} in the browser` }).waitFor({ state: 'detached' })
     await workbench.screenshot('jobs-killed')
     assert.equal(await chat.getByRole('alert').count(), 0)
   }))

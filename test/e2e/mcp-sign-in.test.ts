@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { startModelServer } from '../support/model-server.ts'
 import { startSignInServer } from '../support/mcp-sign-in.ts'
-import { withWorkbench } from '../support/workbench.ts'
+import { withModelWindow } from '../support/model-window.ts'
+import { untilEqual } from '../support/workbench.ts'
 
 test('an MCP server that wants a sign-in gets one in the browser, and has it renewed without another', async () => {
-  const model = await startModelServer({ steps: [{ answer: { parts: [{ text: 'Hello.' }] }, repeat: true }] })
   const server = await startSignInServer()
   // Where a browser reaches a port of the editor’s machine, as the one before an editor on the web does.
   const ports = createServer((request, response) => {
@@ -16,20 +15,12 @@ test('an MCP server that wants a sign-in gets one in the browser, and has it ren
   })
   await new Promise<void>((resolve) => ports.listen(0, '127.0.0.1', resolve))
   const settings = {
-    'bosun.providers': { loopback: { name: 'Loopback', baseUrl: model.url, models: ['scripted'], keyName: null } },
-    'bosun.model.provider': 'loopback',
-    'bosun.model.name': 'scripted',
     'bosun.titles.enabled': false,
     'bosun.mcp.servers': { web: { url: server.url } },
   }
   try {
-    await withWorkbench({ settings, env: { VSCODE_PROXY_URI: `http://127.0.0.1:${(ports.address() as AddressInfo).port}/{{port}}/` } }, async (workbench) => {
-      const { page, chat } = workbench
-      const conversation = chat.getByRole('log', { name: 'Conversation' })
-      const send = async (text: string) => {
-        await chat.getByRole('textbox', { name: 'Message' }).fill(text)
-        await chat.getByRole('button', { name: 'Send' }).click()
-      }
+    await withModelWindow({ steps: [{ answer: { parts: [{ text: 'Hello.' }] }, repeat: true }] }, { settings, env: { VSCODE_PROXY_URI: `http://127.0.0.1:${(ports.address() as AddressInfo).port}/{{port}}/` } }, async (workbench) => {
+      const { page, conversation, send } = workbench
       await workbench.runCommand('Bosun: Open Chat')
       await send('Hello')
       await conversation.getByText('Hello.', { exact: true }).waitFor()
@@ -44,7 +35,7 @@ test('an MCP server that wants a sign-in gets one in the browser, and has it ren
       await popup.close()
       await conversation.getByText(/web: running/).waitFor()
       await workbench.screenshot('mcp-signed-in')
-      assert.equal(server.tokens().length, 1)
+      await untilEqual(() => server.tokens().length, 1)
 
       server.expire()
       const before = server.renewals.length
@@ -57,6 +48,5 @@ test('an MCP server that wants a sign-in gets one in the browser, and has it ren
     ports.close()
     ports.closeAllConnections()
     await server.close()
-    await model.close()
   }
 })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { startModelServer } from '../support/model-server.ts'
-import { withWorkbench, type Workbench } from '../support/workbench.ts'
+import type { ModelServer } from '../support/model-server.ts'
+import { withModelWindow } from '../support/model-window.ts'
+import type { Workbench } from '../support/workbench.ts'
 import { windowThemes } from '../support/window-themes.ts'
 
 const program = fileURLToPath(new URL('../support/mcp-program.ts', import.meta.url))
-const conversation = ({ chat }: Workbench) => chat.getByRole('log', { name: 'Conversation' })
 
 /** What the last message says, so that each turn has its script. */
 const turns = [
@@ -18,53 +18,45 @@ const turns = [
   { when: /exit code 3/, answer: { parts: [{ text: 'The server is gone.' }] } },
 ]
 
+const env = { TIDE_TABLE: '${input:table}', TIDE_KEY: 'hunter2-hunter2', TIDE_ZONE: 'UTC' }
+const inputs = [{ id: 'table', type: 'pickString', description: 'Which table', options: ['coast', { label: 'Open sea', value: 'sea' }] }]
+const configuration = { servers: { tides: { command: process.execPath, args: [program, 'ok'], env, reconnect: { enabled: false } } }, inputs }
+const files = { '.bosun/mcp.json': `${JSON.stringify(configuration, null, 2)}\n` }
+
 for (const { name: themeName, theme } of windowThemes) {
-  test(`MCP servers are let run, added, used by the model, explained when they fail, started again, and their tools switched off, ${themeName}`, async () => {
-    const model = await startModelServer({ steps: turns })
-    const settings = {
-      'bosun.providers': { loopback: { name: 'Loopback', baseUrl: model.url, models: ['scripted'], keyName: null } },
-      'bosun.model.provider': 'loopback',
-      'bosun.model.name': 'scripted',
-      'bosun.titles.enabled': false,
-    }
-    const env = { TIDE_TABLE: '${input:table}', TIDE_KEY: 'hunter2-hunter2', TIDE_ZONE: 'UTC' }
-    const inputs = [{ id: 'table', type: 'pickString', description: 'Which table', options: ['coast', { label: 'Open sea', value: 'sea' }] }]
-    const configuration = { servers: { tides: { command: process.execPath, args: [program, 'ok'], env, reconnect: { enabled: false } } }, inputs }
-    try {
-      await withWorkbench({ settings, theme, viewport: { width: 1400, height: 1000 }, files: { '.bosun/mcp.json': `${JSON.stringify(configuration, null, 2)}\n` } }, (workbench) => play(workbench, model, themeName))
-    } finally {
-      await model.close()
-    }
-  })
+  test(`MCP servers are let run, added, used by the model, explained when they fail, started again, and their tools switched off, ${themeName}`, () =>
+    withModelWindow({ steps: turns }, { settings: { 'bosun.titles.enabled': false }, theme, viewport: { width: 1400, height: 1000 }, files }, (workbench, model) => play(workbench, model, themeName)))
 }
 
-async function play(workbench: Workbench, model: Awaited<ReturnType<typeof startModelServer>>, themeName: string): Promise<void> {
-  const { page, chat, folder } = workbench
+async function play(workbench: Workbench, model: ModelServer, themeName: string): Promise<void> {
+  const { page, chat, conversation, folder, send } = workbench
   const row = (name: RegExp) => page.getByRole('treeitem', { name })
   const picture = (what: string) => workbench.screenshot(`mcp-${what}-${themeName}`)
-  const send = async (text: string) => {
-    await chat.getByRole('textbox', { name: 'Message' }).fill(text)
-    await chat.getByRole('button', { name: 'Send' }).click()
+  const allowOnce = async () => {
+    const asked = workbench.notification('mcp__tides')
+    await asked.getByRole('button', { name: 'Allow once' }).click()
+    await asked.waitFor({ state: 'detached' })
   }
-  const allowOnce = () => workbench.notification('mcp__tides').getByRole('button', { name: 'Allow once' }).click()
 
   // Nothing is read before somebody looks.
   await workbench.runCommand('Bosun: Open Chat')
-  await chat.getByRole('textbox', { name: 'Message' }).waitFor()
+  await workbench.message.waitFor()
   assert.equal(await workbench.notification('waits for your consent').count(), 0)
   await page.locator('.pane-header', { hasText: 'MCP Servers' }).click()
 
   // What the folder configures waits, and says what it would run.
   const consent = workbench.notification('waits for your consent')
+  // What the mouse is over does not go to the bell.
+  await consent.hover()
   await consent.getByText(/It would run: .*mcp-program\.ts ok \(\.bosun\/mcp\.json\), with TIDE_TABLE=\$\{input:table\}, TIDE_KEY=••••, TIDE_ZONE=UTC\./).waitFor()
   await row(/^tides, waits for your consent/).waitFor()
   await picture('consent')
   await page.setViewportSize({ width: 900, height: 1000 })
   await picture('consent-narrow')
   await page.setViewportSize({ width: 1400, height: 1000 })
-  await consent.getByRole('button', { name: 'Show' }).click()
+  await workbench.pressInNotification('waits for your consent', 'Show')
   await page.getByRole('tab', { name: 'mcp.json' }).waitFor()
-  await consent.getByRole('button', { name: 'Allow' }).click()
+  await workbench.pressInNotification('waits for your consent', 'Allow')
   await row(/^tides, needs a value/).waitFor()
   await chat.getByRole('button', { name: 'Give It…' }).click()
   await workbench.quickInput('A value for the MCP server tides').waitFor()
@@ -81,14 +73,14 @@ async function play(workbench: Workbench, model: Awaited<ReturnType<typeof start
   await workbench.quickInput('Add MCP Server').answer('harbour')
   await workbench.quickInput('Where is “harbour” kept?').pick('Your settings')
   await row(/^harbour, running/).click()
-  await row(/Came back just now: It ended with exit code 7\..*no licence found/).waitFor()
+  await row(/Came back (?:just now|\d+ min ago): It ended with exit code 7\..*no licence found/).waitFor()
   await picture('added')
   await row(/^harbour, running/).click()
 
   // The model uses it, asked about each call.
   await send('Say hello')
   await allowOnce()
-  await conversation(workbench).getByText('The server said hello.').waitFor()
+  await conversation.getByText('The server said hello.').waitFor()
   await row(/^tides, running/).click()
   await row(/^echo, offered/).waitFor()
   await picture('running')
@@ -96,7 +88,7 @@ async function play(workbench: Workbench, model: Awaited<ReturnType<typeof start
   // It crashes: the tree and the chat say why, its log what it wrote, and it is started again from there.
   await send('Break it')
   await allowOnce()
-  await conversation(workbench).getByText('The server is gone.').waitFor()
+  await conversation.getByText('The server is gone.').waitFor()
   await row(/^tides, failed, .*It ended with exit code 3/).waitFor()
   // A screen reader is told the same words.
   const notice = chat.locator('.notice-text').getByText(/The MCP server “tides” does not run\. It ended with exit code 3\./)
@@ -117,7 +109,7 @@ async function play(workbench: Workbench, model: Awaited<ReturnType<typeof start
   await row(/^echo, switched off/).waitFor()
   await row(/^tides, running, \d+ of \d+ tools/).waitFor()
   await send('Say it again')
-  await conversation(workbench).getByText('You switched that off.').waitFor()
+  await conversation.getByText('You switched that off.').waitFor()
   await picture('switched-off')
   const offers = model.chats().map(({ body }) => (JSON.parse(body) as { readonly tools: readonly { readonly function: { readonly name: string } }[] }).tools.some((tool) => tool.function.name === 'mcp__tides__echo'))
   assert.deepEqual([offers.at(0), offers.at(-1)], [true, false])

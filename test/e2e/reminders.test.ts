@@ -1,65 +1,55 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startModelServer } from '../support/model-server.ts'
-import { until, withWorkbench, type Workbench, type WorkbenchOptions } from '../support/workbench.ts'
+import type { ModelScript } from '../support/model-script.ts'
+import type { ModelServer } from '../support/model-server.ts'
+import { withModelWindow } from '../support/model-window.ts'
 import { windowThemes } from '../support/window-themes.ts'
+import { until, untilEqual, type Workbench, type WorkbenchOptions } from '../support/workbench.ts'
 
-const conversation = ({ chat }: Workbench) => chat.getByRole('log', { name: 'Conversation' })
 const panel = ({ chat }: Workbench) => chat.getByRole('region', { name: 'Reminders' })
 const item = (workbench: Workbench, text: string) => panel(workbench).getByRole('listitem').filter({ hasText: text })
 
-/** A session in which the model has set reminders: one soon, one for later, one by a rule. */
-async function withReminders(options: WorkbenchOptions, body: (workbench: Workbench, server: Awaited<ReturnType<typeof startModelServer>>) => Promise<void>): Promise<void> {
-  const create = (args: object) => ({ name: 'schedule_create', arguments: args })
-  const server = await startModelServer({
-    steps: [
-      {
-        when: /Remind me/,
-        answer: {
-          parts: [
-            {
-              toolCalls: [
-                create({ prompt: 'Look at the tide table', after_seconds: 3_600 }),
-                create({ prompt: 'Water the plants', every_seconds: 7_200 }),
-                create({ prompt: 'Stand-up', calendar: { rule: '50 9 * * 1-5', time_zone: 'Europe/Berlin' } }),
-              ],
-            },
-          ],
-        },
+const create = (args: object) => ({ name: 'schedule_create', arguments: args })
+const script: ModelScript = {
+  steps: [
+    {
+      when: /Remind me/,
+      answer: {
+        parts: [
+          {
+            toolCalls: [
+              create({ prompt: 'Look at the tide table', after_seconds: 3_600 }),
+              create({ prompt: 'Water the plants', every_seconds: 7_200 }),
+              create({ prompt: 'Stand-up', calendar: { rule: '50 9 * * 1-5', time_zone: 'Europe/Berlin' } }),
+            ],
+          },
+        ],
       },
-      { when: /in a moment/, answer: { parts: [{ toolCalls: [create({ prompt: 'Turn the oven off', after_seconds: 5 })] }] } },
-      { when: /SCHEDULE REMINDER/, answer: { parts: [{ text: 'It is time: look at the tide table.' }] }, repeat: true },
-      { answer: { parts: [{ text: 'I will remind you.' }] }, repeat: true },
-    ],
-  })
-  const settings = {
-    'bosun.providers': { loopback: { name: 'Loopback', baseUrl: server.url, models: ['scripted'], keyName: null } },
-    'bosun.model.provider': 'loopback',
-    'bosun.model.name': 'scripted',
-    'bosun.titles.enabled': false,
-  }
-  try {
-    await withWorkbench({ ...options, settings: { ...settings, ...options.settings } }, async (workbench) => {
-      await workbench.runCommand('Bosun: Open Chat')
-      await workbench.chat.getByRole('textbox', { name: 'Message' }).fill('Remind me')
-      await workbench.chat.getByRole('button', { name: 'Send' }).click()
-      await conversation(workbench).getByText('I will remind you.').waitFor()
-      await body(workbench, server)
-    })
-  } finally {
-    await server.close()
-  }
+    },
+    { when: /in a moment/, answer: { parts: [{ toolCalls: [create({ prompt: 'Turn the oven off', after_seconds: 5 })] }] } },
+    { when: /SCHEDULE REMINDER/, answer: { parts: [{ text: 'It is time: look at the tide table.' }] }, repeat: true },
+    { answer: { parts: [{ text: 'I will remind you.' }] }, repeat: true },
+  ],
 }
+
+/** A session in which the model has set reminders: one soon, one for later, one by a rule. */
+const withReminders = (options: Pick<WorkbenchOptions, 'theme'>, body: (workbench: Workbench, server: ModelServer) => Promise<void>) =>
+  withModelWindow(script, { ...options, settings: { 'bosun.titles.enabled': false } }, async (workbench, server) => {
+    await workbench.runCommand('Bosun: Open Chat')
+    await workbench.send('Remind me')
+    await workbench.conversation.getByText('I will remind you.').waitFor()
+    await body(workbench, server)
+  })
 
 test('reminders of the model stand in the panel, are put off, paused, run and deleted, and outlive a reload', () =>
   withReminders({}, async (workbench, server) => {
-    const { page, chat } = workbench
+    const { page, chat, conversation } = workbench
     const line = panel(workbench).getByRole('button', { name: /3 reminders/ })
     await line.waitFor()
-    await page.locator('#bosun\\.bosun\\.bosun\\.reminder').getByText(/in (59|60) min|in 1 h/).waitFor()
+    await page.locator('#bosun\\.bosun\\.bosun\\.reminder').getByText(/in (?:5\d|60) min|in 1 h/).waitFor()
     await line.click()
-    await item(workbench, 'Look at the tide table').getByText(/in (59|60) min|in 1 h/).waitFor()
+    await item(workbench, 'Look at the tide table').getByText(/in (?:5\d|60) min|in 1 h/).waitFor()
     await item(workbench, 'Water the plants').getByText('every 2 hours').waitFor()
     await item(workbench, 'Stand-up').getByText('on weekdays at 09:50, Europe/Berlin').waitFor()
     await workbench.screenshot('reminders-open')
@@ -81,8 +71,8 @@ test('reminders of the model stand in the panel, are put off, paused, run and de
 
     // Run now: a turn of its own, after which what comes once is gone.
     await item(workbench, 'Look at the tide table').getByRole('button', { name: /^Run now/ }).click()
-    await conversation(workbench).getByText('It is time: look at the tide table.').waitFor()
-    await conversation(workbench).getByText('Reminder: Look at the tide table').waitFor()
+    await conversation.getByText('It is time: look at the tide table.').waitFor()
+    await conversation.getByText('Reminder: Look at the tide table').waitFor()
     await item(workbench, 'Look at the tide table').waitFor({ state: 'detached' })
 
     await item(workbench, 'Stand-up').getByRole('button', { name: /^Delete/ }).click()
@@ -94,16 +84,12 @@ test('reminders of the model stand in the panel, are put off, paused, run and de
 test('one that falls due comes by itself, and what was missed while the window was away comes once it is back', () =>
   withReminders({}, async (workbench, server) => {
     const told = () => server.chats().filter(({ body }) => body.includes('SCHEDULE REMINDER')).length
-    const say = async (text: string) => {
-      await workbench.chat.getByRole('textbox', { name: 'Message' }).fill(text)
-      await workbench.chat.getByRole('button', { name: 'Send' }).click()
-    }
     const before = told()
     const asked = Date.now()
-    await say('And tell me in a moment')
-    await conversation(workbench).getByText('Reminder: Turn the oven off').waitFor()
+    await workbench.send('And tell me in a moment')
+    await workbench.conversation.getByText('Reminder: Turn the oven off').waitFor()
     assert.ok(Date.now() >= asked + 5_000)
-    assert.equal(told(), before + 1)
+    await untilEqual(told, before + 1)
 
     // The person makes one by themselves.
     await workbench.runCommand('Bosun Reminders: New Reminder…')
@@ -120,7 +106,7 @@ test('one that falls due comes by itself, and what was missed while the window w
     // Without a look at the chat: the window knows that there are reminders.
     await until(() => told() > before + 1, 'what was missed')
     await workbench.runCommand('Bosun: Open Chat')
-    await conversation(workbench).getByText('Reminder: Take the bread out').waitFor()
+    await workbench.conversation.getByText('Reminder: Take the bread out').waitFor()
     await sleep(2_000)
     assert.equal(told(), before + 2)
   }))

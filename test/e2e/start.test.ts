@@ -8,7 +8,7 @@ import { chromium } from 'playwright-core'
 import { chromiumArgs, findChromium } from '../../scripts/chromium.ts'
 import { startProgram, stopProgram } from '../../scripts/child-process.ts'
 import { root } from '../../scripts/root.ts'
-import { chatFrame } from '../support/workbench.ts'
+import { chatParts, pressUntil } from '../support/workbench.ts'
 
 test('npm start shows the chat, and the scripted tour runs to its end', async () => {
   const data = await mkdtemp(join(tmpdir(), 'bosun-start-'))
@@ -38,17 +38,11 @@ async function takeTour(address: string, sample: string): Promise<void> {
   page.setDefaultTimeout(120_000)
   try {
     await page.goto(address, { timeout: 120_000 })
-    const chat = chatFrame(page)
-    await chat.getByRole('textbox', { name: 'Message' }).fill('start')
-    await chat.getByRole('button', { name: 'Send' }).click()
-    const allow = page.locator('.notification-toast').getByRole('button', { name: 'Allow once' }).first()
-    const ending = chat.getByText('That was the tour').first()
-    await allow.click()
-    while (!(await ending.isVisible())) {
-      if (await allow.isVisible()) await allow.click().catch(() => undefined)
-      await page.waitForTimeout(200)
-    }
-    await chat.locator('[data-card="diff"]').first().waitFor()
+    const { conversation, send } = chatParts(page)
+    await send('start')
+    const asked = await pressUntil(page.locator('.notification-toast').getByRole('button', { name: 'Allow once' }).first(), conversation.getByText('That was the tour').first())
+    assert.ok(asked > 0)
+    await conversation.locator('[data-card="diff"]').first().waitFor()
     const [file] = (await readdir(sample)).filter((name) => name.startsWith('bosun-tour'))
     assert.match(await readFile(join(sample, file!), 'utf8'), /this line has changed/)
     await page.screenshot({ path: join(root, 'out/screenshots/tour.png') })

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { FrameLocator, Page } from 'playwright-core'
 import { textOf, type Answer, type ChatMessage, type ChatRequest } from '../support/model-script.ts'
-import { startModelServer } from '../support/model-server.ts'
-import { withWorkbench, type Workbench } from '../support/workbench.ts'
+import { withModelWindow } from '../support/model-window.ts'
 import { windowThemes } from '../support/window-themes.ts'
+import { untilEqual, type Workbench } from '../support/workbench.ts'
 
 interface Task {
   readonly id: string
@@ -17,10 +16,6 @@ interface Task {
   readonly ready: boolean
   readonly writeScopes: readonly string[]
 }
-
-const frames = (page: Page, purpose: string): FrameLocator => page.frameLocator(`iframe.webview.ready[src*="extensionId=bosun.bosun"]${purpose}`).frameLocator('#active-frame')
-const chatOf = ({ page }: Workbench) => frames(page, '[src*="purpose=webviewView"]')
-const boardOf = ({ page }: Workbench) => frames(page, ':not([src*="purpose=webviewView"])')
 
 const names = ['ada', 'bob', 'cleo'] as const
 const work: readonly (readonly [subject: string, blockedBy: readonly string[], scope: string])[] = [
@@ -87,70 +82,53 @@ function lead(request: ChatRequest): Answer {
   return call('team_task_list', {})
 }
 
-for (const { theme } of windowThemes)
-  test(`a team of three finishes a board with dependencies, in sight of the person (${theme})`, { timeout: 240_000 }, async () => {
-    const shade = theme.includes('Light') ? 'light' : 'dark'
+const settings = { 'bosun.titles.enabled': false, 'bosun.agent.defaultPreset': 'team', 'bosun.permissions.defaultPreset': 'danger-full-access' }
+
+for (const { name: shade, theme } of windowThemes)
+  test(`a team of three finishes a board with dependencies, in sight of the person (${theme})`, () => {
     let isSeen = false
-    const server = await startModelServer({
-      steps: [{ answer: (request) => (textOf(request.messages[0]).includes('You are the teammate') ? teammate(request, isSeen) : lead(request)), repeat: true }],
+    const steps = [{ answer: (request: ChatRequest) => (textOf(request.messages[0]).includes('You are the teammate') ? teammate(request, isSeen) : lead(request)), repeat: true }]
+    return withModelWindow({ steps }, { settings, theme, viewport: { width: 1500, height: 900 } }, async (workbench) => {
+      const { conversation, editorPage: board, send } = workbench
+      await workbench.runCommand('Bosun: Open Chat')
+      await send('Build the parser with a team of three agents')
+      await conversation.getByText('Created the teammate ada').first().waitFor()
+      await workbench.runCommand('Bosun: Show Team Board')
+      await board.locator('.task-card').nth(5).waitFor()
+      await board.locator('[data-column="in_progress"] .task-card').first().waitFor()
+      await workbench.screenshot(`team-working-${shade}`)
+      isSeen = true
+
+      await conversation.getByText('The whole board is done.').first().waitFor()
+      await board.getByText('6 of 6 done').waitFor()
+      await untilEqual(() => board.locator('[data-column="completed"] .task-card').count(), 6)
+      await workbench.screenshot(`team-done-${shade}`)
+      await untilEqual(() => recordedTasks(workbench).filter(({ status }) => status === 'completed').length, 6)
+      const log = recordedTasks(workbench)
+      // Nobody began what waited for another, and every task was written once.
+      for (const [index, [, blockedBy]] of work.entries()) {
+        const begun = log.findIndex(({ id, status }) => id === `task-${index + 1}` && status === 'in_progress')
+        for (const blocker of blockedBy) assert.ok(log.findIndex(({ id, status }) => id === blocker && status === 'completed') < begun, `task-${index + 1} began before ${blocker} was done`)
+      }
+      for (const [subject, , scope] of work) assert.match(await readFile(join(workbench.folder, scope, 'done.md'), 'utf8'), new RegExp(subject))
+
+      // The person moves a card by keyboard, with the revision that is shown; it is the Lead's move in the log.
+      await board.getByText('0 at work').waitFor()
+      await board.locator('[data-task="task-6"]').press('Alt+ArrowLeft')
+      await board.getByText('5 of 6 done').waitFor()
+      const lastRecorded = () => {
+        const last = recordedTasks(workbench).at(-1)
+        return [last?.id, last?.status, last?.ownerName]
+      }
+      await untilEqual(lastRecorded, ['task-6', 'pending', undefined])
+      await workbench.screenshot(`team-moved-${shade}`)
+      await workbench.page.setViewportSize({ width: 920, height: 900 })
+      await workbench.screenshot(`team-narrow-${shade}`)
     })
-    const settings = {
-      'bosun.providers': { loopback: { name: 'Loopback', baseUrl: server.url, models: ['scripted'], keyName: null } },
-      'bosun.model.provider': 'loopback',
-      'bosun.model.name': 'scripted',
-      'bosun.titles.enabled': false,
-      'bosun.agent.defaultPreset': 'team',
-      'bosun.permissions.defaultPreset': 'danger-full-access',
-    }
-    try {
-      await withWorkbench({ settings, theme, viewport: { width: 1500, height: 900 } }, async (workbench) => {
-        await workbench.runCommand('Bosun: Open Chat')
-        await chatOf(workbench).getByRole('textbox', { name: 'Message' }).fill('Build the parser with a team of three agents')
-        await chatOf(workbench).getByRole('button', { name: 'Send' }).click()
-        await chatOf(workbench).getByText('Created the teammate ada').first().waitFor({ timeout: 60_000 })
-        await workbench.runCommand('Bosun: Show Team Board')
-        const board = boardOf(workbench)
-        await board.locator('.task-card').nth(5).waitFor({ timeout: 30_000 })
-        await board.locator('[data-column="in_progress"] .task-card').first().waitFor({ timeout: 30_000 })
-        await workbench.screenshot(`team-working-${shade}`)
-        isSeen = true
-
-        await chatOf(workbench).getByText('The whole board is done.').first().waitFor({ timeout: 120_000 })
-        await board.getByText('6 of 6 done').waitFor({ timeout: 20_000 })
-        assert.equal(await board.locator('[data-column="completed"] .task-card').count(), 6)
-        await workbench.screenshot(`team-done-${shade}`)
-        const log = await recordedTasks(workbench)
-        // Nobody began what waited for another, and every task was written once.
-        for (const [index, [, blockedBy]] of work.entries()) {
-          const begun = log.findIndex(({ id, status }) => id === `task-${index + 1}` && status === 'in_progress')
-          for (const blocker of blockedBy) assert.ok(log.findIndex(({ id, status }) => id === blocker && status === 'completed') < begun, `task-${index + 1} began before ${blocker} was done`)
-        }
-        for (const [subject, , scope] of work) assert.match(await readFile(join(workbench.folder, scope, 'done.md'), 'utf8'), new RegExp(subject))
-
-        // The person moves a card by keyboard, with the revision that is shown; it is the Lead's move in the log.
-        await board.getByText('0 at work').waitFor({ timeout: 30_000 })
-        await board.locator('[data-task="task-6"]').focus()
-        await workbench.page.keyboard.press('Alt+ArrowLeft')
-        await board.getByText('5 of 6 done').waitFor({ timeout: 20_000 })
-        const moved = (await recordedTasks(workbench)).at(-1)
-        assert.deepEqual([moved?.id, moved?.status, moved?.ownerName], ['task-6', 'pending', undefined])
-        await workbench.screenshot(`team-moved-${shade}`)
-        await workbench.page.setViewportSize({ width: 920, height: 900 })
-        await workbench.screenshot(`team-narrow-${shade}`)
-      })
-    } finally {
-      await server.close()
-    }
   })
 
 /** The records of tasks in the log of the Lead, in order. */
-async function recordedTasks({ storage }: Workbench): Promise<readonly Task[]> {
-  const paths = (await readdir(storage, { recursive: true })).filter((path) => path.endsWith('events.jsonl'))
-  const texts = await Promise.all(paths.map((path) => readFile(join(storage, path), 'utf8')))
-  const text = texts.find((one) => one.includes('"team/task"')) ?? ''
-  return text.split('\n').flatMap((line) => {
-    if (!line.includes('"team/task"')) return []
-    const { type, data } = JSON.parse(line) as { readonly type: string; readonly data: { readonly task: Task } }
-    return type === 'team/task' ? [data.task] : []
-  })
+function recordedTasks({ logs }: Workbench): readonly Task[] {
+  const records = logs().map(({ rows }) => rows.filter(({ type }) => type === 'team/task').map(({ data }) => data['task'] as Task))
+  return records.find((tasks) => tasks.length > 0) ?? []
 }

@@ -28,9 +28,8 @@ test('a folder nobody has trusted opens in Restricted Mode', () =>
 
 test('a page of Bosun that stands open is drawn again after a reload, from what the folder holds then', () =>
   withWorkbench({ files: { '.claude/settings.json': '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo first"}]}]}}' } }, async (workbench) => {
-    const { page, folder } = workbench
+    const { page, folder, preview } = workbench
     // The editor's own preview of Markdown shows it.
-    const preview = page.frameLocator('iframe.webview.ready[src*="extensionId=vscode.markdown-language-features"]').frameLocator('#active-frame')
     const line = (text: string) => preview.getByText(text).first()
     await workbench.runCommand('Bosun: Review Hooks…')
     // Nothing is let run: the page is what counts.

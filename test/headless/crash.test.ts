@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { createFolders, logsIn, readLog, runHeadless } from '../support/headless.ts'
+import { createFolders, runHeadless } from '../support/headless.ts'
+import { logsIn, readLog } from '../support/stored-logs.ts'
 import type { ModelScript } from '../support/model-script.ts'
 import { startModelServer } from '../support/model-server.ts'
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { headlessBundle } from './build-headless.ts'
@@ -60,17 +60,4 @@ export function createFolders(...names: readonly string[]) {
     root,
     remove: () => rmSync(root, { recursive: true, force: true }),
   }
-}
-
-/** Paths of the logs below a storage folder. */
-export const logsIn = (storage: string): readonly string[] =>
-  readdirSync(join(storage, 'sessions'), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('events.jsonl'))
-    .map((path) => join(storage, 'sessions', path))
-
-/** Header and events of a log as they stand on the disk, packed rows as they are; a torn last line is left out. */
-export function readLog(path: string): { readonly header: Record<string, unknown>; readonly rows: readonly Record<string, unknown>[] } {
-  const lines = readFileSync(path, 'utf8').split('\n')
-  const [header, ...rows] = lines.slice(0, -1).map((line) => JSON.parse(line) as Record<string, unknown>)
-  return { header: header ?? {}, rows }
 }

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { chromium, type Browser, type FrameLocator, type Locator, type Page } from 'playwright-core'
 import { chromiumArgs, findChromium } from '../../scripts/chromium.ts'
 import { packFixtureExtension, type FixtureExtension } from '../../scripts/fixture-extension.ts'
 import { root } from '../../scripts/root.ts'
 import { installExtension, installVscodeServer, startVscodeServer, uninstallExtension, type ServerOptions, type VscodeServer } from '../../scripts/vscode-server.ts'
+import { logsIn, readLog, type StoredLog } from './stored-logs.ts'
 
 export type WorkbenchOptions = {
   /** Files to write over the fixture workspace. */
@@ -35,6 +37,8 @@ export type QuickInput = {
   readonly input: Locator
   /** The rows of a list whose text contains `text`. */
   readonly row: (text: string) => Locator
+  /** The row that Enter would choose, if its text contains `text`. */
+  readonly chosen: (text: string) => Locator
   /** Put `text` in the place of what stands in the box. */
   readonly fill: (text: string) => Promise<void>
   /** Fill the box, press Enter, and wait until the editor has left it. */
@@ -53,6 +57,18 @@ export type Workbench = {
   readonly storage: string
   /** The document inside the chat's webview. */
   readonly chat: FrameLocator
+  /** The talk that stands in the chat. */
+  readonly conversation: Locator
+  /** The box of the chat in which the person writes. */
+  readonly message: Locator
+  /** Write a message into its box and press the button that sends it. */
+  readonly send: (text: string) => Promise<void>
+  /** The document of the page of Bosun's that stands in the editor area. */
+  readonly editorPage: FrameLocator
+  /** The document of the editor's own preview of Markdown. */
+  readonly preview: FrameLocator
+  /** Every session's log as it stands on the disk, where what the view shows comes a moment later. */
+  readonly logs: () => readonly StoredLog[]
   readonly server: () => VscodeServer
   /** Run a command by its title, through the command palette. */
   readonly runCommand: (title: string) => Promise<void>
@@ -65,6 +81,8 @@ export type Workbench = {
   readonly quickInput: (words: string) => QuickInput
   /** The notification toasts whose text contains `text`. */
   readonly notification: (text: string) => Locator
+  /** Press a button of the notification that contains `text`, also once it has gone to the bell, as one does by itself after ten seconds. */
+  readonly pressInNotification: (text: string, button: string) => Promise<void>
   /** Write `out/screenshots/<name>.png` and return its path. */
   readonly screenshot: (name: string) => Promise<string>
   /** Reload the window by its command and wait for the workbench. The extension host starts anew. */
@@ -102,6 +120,7 @@ export async function openWorkbench(options: WorkbenchOptions = {}): Promise<Wor
     settings: { ...quietSettings, ...(options.theme === undefined ? {} : { 'workbench.colorTheme': options.theme }), ...options.settings },
     env: { HOME: home, USERPROFILE: home, ...options.env },
   }
+  const storage = join(serverOptions.dataDir, 'data/User/globalStorage/bosun.bosun')
   await mkdir(home)
   await fillFolder(folder, options)
   const packaged = process.env[packagedExtensions]
@@ -136,13 +155,17 @@ export async function openWorkbench(options: WorkbenchOptions = {}): Promise<Wor
       page,
       folder,
       home,
-      storage: join(serverOptions.dataDir, 'data/User/globalStorage/bosun.bosun'),
-      chat: chatFrame(page),
+      storage,
+      ...chatParts(page),
+      editorPage: documentOf(page, `${bosunFrame}:not(${inSideBar})`),
+      preview: documentOf(page, 'iframe.webview.ready[src*="extensionId=vscode.markdown-language-features"]'),
+      logs: () => logsIn(storage).map(readLog),
       server: () => server,
       runCommand: (title) => runCommand(page, title),
       openFile: (path) => openFile(page, path),
       quickInput: (words) => quickInput(page, words),
       notification: (text) => page.locator('.notification-toast').filter({ hasText: text }),
+      pressInNotification: (text, button) => pressInNotification(page, { text, button }),
       screenshot: (name) => screenshot(page, name),
       reload,
       uninstall: async (id) => {
@@ -177,14 +200,79 @@ export async function withWorkbench(options: WorkbenchOptions, body: (workbench:
   }
 }
 
-/** Wait until it is so. Errors: says `what` never came, after the two minutes that a busy machine may take; a loop without an end would keep all other tests from theirs. */
+/** What a busy machine may take; a loop without an end would keep all other tests from theirs. */
+const patienceMs = 120_000
+const pause = () => new Promise((resolve) => setTimeout(resolve, 100))
+
+/** Wait until it is so. Errors: says `what` never came, after two minutes. */
 export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (const end = Date.now() + 120_000; !(await isSo()); await new Promise((resolve) => setTimeout(resolve, 100))) if (Date.now() > end) throw new Error(`It never came: ${what}`)
+  for (const end = Date.now() + patienceMs; !(await isSo()); await pause()) if (Date.now() > end) throw new Error(`It never came: ${what}`)
 }
 
-/** The document inside Bosun's webview: VS Code nests it two frames deep. */
-export const chatFrame = (page: Page): FrameLocator =>
-  page.frameLocator('iframe.webview.ready[src*="extensionId=bosun.bosun"]').frameLocator('#active-frame')
+/** Wait until what is read equals `expected`, whole. Errors: the difference that is left after two minutes. */
+export async function untilEqual<Value>(read: () => Value | Promise<Value>, expected: Value): Promise<void> {
+  for (const end = Date.now() + patienceMs; ; await pause()) {
+    const actual = await read()
+    if (isDeepStrictEqual(actual, expected)) return
+    if (Date.now() > end) return assert.deepEqual(actual, expected)
+  }
+}
+
+/** Press a button that a row shows while the mouse is over it: rows move, and the next one has no such button. */
+export async function pressInRow(row: Locator, button: string | RegExp): Promise<void> {
+  for (const end = Date.now() + patienceMs; ; await pause()) {
+    await row.hover()
+    try {
+      return await row.getByRole('button', { name: button }).click({ timeout: 5_000 })
+    } catch (error) {
+      if (Date.now() > end) throw error
+    }
+  }
+}
+
+/** Press a button each time that it comes, until `end` is in sight, as of questions that come one after the other. Gives how often; `look` is called before each. */
+export async function pressUntil(button: Locator, end: Locator, look: (count: number) => Promise<void> = async () => {}): Promise<number> {
+  for (let count = 0, misses = 0; ; ) {
+    await Promise.race([button.waitFor(), end.waitFor()])
+    if (await end.isVisible()) return count
+    await look(count)
+    try {
+      await button.click({ timeout: 5_000 })
+      count += 1
+      misses = 0
+    } catch (error) {
+      // The one that was seen has gone: pressed just before, or to the bell until it is asked again.
+      if ((misses += 1) === 30) throw error
+    }
+  }
+}
+
+/** Click into a line of an editor, and wait until keys go there. */
+export async function clickLine(line: Locator): Promise<void> {
+  await line.click()
+  await line.page().locator('.monaco-editor.focused').first().waitFor()
+}
+
+const bosunFrame = 'iframe.webview.ready[src*="extensionId=bosun.bosun"]'
+const inSideBar = '[src*="purpose=webviewView"]'
+
+/** The document inside a webview: VS Code nests it two frames deep. */
+const documentOf = (page: Page, frame: string): FrameLocator => page.frameLocator(frame).frameLocator('#active-frame')
+
+/** The chat of a window: its document, and the parts that a person always finds. */
+export function chatParts(page: Page): Pick<Workbench, 'chat' | 'conversation' | 'message' | 'send'> {
+  const chat = documentOf(page, `${bosunFrame}${inSideBar}`)
+  const message = chat.getByRole('textbox', { name: 'Message' })
+  return {
+    chat,
+    conversation: chat.getByRole('log', { name: 'Conversation' }),
+    message,
+    send: async (text) => {
+      await message.fill(text)
+      await chat.getByRole('button', { name: 'Send' }).click()
+    },
+  }
+}
 
 /** What would draw over the window or start by itself. */
 const quietSettings = {
@@ -241,7 +329,19 @@ async function pickFrom(page: Page, { key, typed, label }: { readonly key: strin
       if (!isFocused) return await row.click({ timeout: 5_000 })
       // What was opened meanwhile, a question say, is not answered by it.
       await input.focus({ timeout: 5_000 })
-      return await page.keyboard.press('Enter')
+      const key = await input.evaluateHandle(
+        (element) => {
+          const taken = { is: false }
+          element.addEventListener('keydown', () => void (taken.is = true), { once: true, capture: true })
+          return taken
+        },
+        undefined,
+        { timeout: 5_000 },
+      )
+      await page.keyboard.press('Enter')
+      // A window that is loaded again can no more be asked, and has taken it.
+      if (await key.evaluate(({ is }) => is).catch(() => true)) return
+      throw new Error(`The key for “${label}” went elsewhere.`)
     } catch (error) {
       if (attempt === 10) throw error
       await page.keyboard.press('Escape')
@@ -261,6 +361,7 @@ function quickInput(page: Page, words: string): QuickInput {
     waitFor: () => widget.waitFor(),
     input,
     row,
+    chosen: (text) => row(text).and(page.locator('.focused')),
     fill,
     answer: async (text) => {
       await fill(text)
@@ -272,6 +373,18 @@ function quickInput(page: Page, words: string): QuickInput {
       await chosen.click()
       await chosen.waitFor({ state: 'hidden' })
     },
+  }
+}
+
+async function pressInNotification(page: Page, { text, button }: { readonly text: string; readonly button: string }): Promise<void> {
+  const pressed = page.locator('.notification-list-item').filter({ hasText: text, visible: true }).getByRole('button', { name: button, exact: true }).first()
+  try {
+    await pressed.click({ timeout: 5_000 })
+  } catch {
+    // It is at the bell, whose list would lie over the chat if it stayed.
+    await runCommand(page, 'Notifications: Show Notifications')
+    await pressed.click()
+    if (await page.locator('.notifications-center').isVisible()) await runCommand(page, 'Notifications: Hide Notifications')
   }
 }
 
