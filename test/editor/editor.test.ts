@@ -123,6 +123,9 @@ describe('what the chat opens in the editor', () => {
       await until(() => tabs().length === 1, 'one is closed')
       equal(active()?.label, 'pinned (proposed)')
     } finally {
+      // A pinned one stays when all are closed.
+      await vscode.commands.executeCommand('workbench.action.unpinEditor')
+      await vscode.commands.executeCommand('workbench.action.closeAllEditors')
       await previews.update('enablePreview', undefined, vscode.ConfigurationTarget.Workspace)
     }
   })
