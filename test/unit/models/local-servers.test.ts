@@ -43,13 +43,16 @@ async function goneUrl(): Promise<string> {
   return baseUrl
 }
 
-/** The composed application with the four local providers at these addresses, and what a person could choose of them. */
-async function choices(urls: Readonly<Record<'ollama' | 'lm-studio' | 'llama-cpp' | 'vllm', string>>) {
+/**
+ * The composed application with the four local providers at these addresses, and what a person could choose of them. Each server has so
+ * many times as long to answer as it has for a person, since a busy machine is none of it.
+ */
+async function choices(urls: Readonly<Record<'ollama' | 'lm-studio' | 'llama-cpp' | 'vllm', string>>, patience = 100) {
   const providers = Object.fromEntries(Object.entries(urls).map(([id, baseUrl]) => [id, { baseUrl }]))
   const application = await wholeApplication({ settings: { providers } })
   disposals.push(() => application.dispose())
   const { models } = application.ctx
-  const parts = { models, secrets: memorySecrets(), clock: realClock }
+  const parts = { models, secrets: memorySecrets(), clock: { schedule: (ms: number, fire: () => void) => realClock.schedule(ms * patience, fire) } }
   const found = await listChoices(parts, ({ provider }) => provider.isLocal === true && provider.isScripted !== true)
   return found.map(({ adapter, models: offered, problem }) => [adapter.provider.id, problem, offered.map(({ id, contextWindow }) => [id, contextWindow])])
 }
@@ -91,7 +94,7 @@ describe('the servers on this machine', () => {
     const mute = await serve(() => undefined)
     const page = await serve((_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hello</html>'))
     const real = await serve(list([{ id: 'm' }]))
-    expect(await choices({ ollama: await goneUrl(), 'lm-studio': mute.baseUrl, 'llama-cpp': page.baseUrl, vllm: real.baseUrl })).toEqual([['vllm', null, [['m', 32_768]]]])
+    expect(await choices({ ollama: await goneUrl(), 'lm-studio': mute.baseUrl, 'llama-cpp': page.baseUrl, vllm: real.baseUrl }, 5)).toEqual([['vllm', null, [['m', 32_768]]]])
   })
 
   it('are not asked when the application starts, nor when a session does', async () => {
