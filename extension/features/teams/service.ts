@@ -1,7 +1,7 @@
 import type { Undo } from '../../base/undo.ts'
 import type { Agent } from '../../core/session/agent.ts'
 import type { Session } from '../../core/session/session.ts'
-import type { TaskAction } from './board.ts'
+import type { TaskChange } from './board.ts'
 import type { MailDelivery, TeamMember, TeamTaskStatus } from './events.ts'
 
 /** What an agent of the team composition is. A helper is one that a member started: it has no say in the team. */
@@ -48,14 +48,7 @@ export interface NewTask {
   readonly writeScopes?: readonly string[]
 }
 
-export interface TaskUpdate {
-  readonly taskId: string
-  readonly expectedRevision: number
-  readonly action: TaskAction
-  readonly subject?: string
-  readonly description?: string
-  readonly blockedBy?: readonly string[]
-  readonly writeScopes?: readonly string[]
+export interface TaskUpdate extends Omit<TaskChange, 'ownerId'> {
   /** Of a reassignment: a name; blank or absent takes it from whoever has it. */
   readonly owner?: string
 }
