@@ -16,13 +16,22 @@ const hanging = (until: Promise<unknown>, text = 'done'): ScriptedAnswer => [{ t
 const parameters = (agent: Agent, name: string) => Object.keys((rig.ctx.tools.get(name, agent.scope)?.parameters['properties'] ?? {}) as object).toSorted()
 
 describe('8 what the disk does not take', () => {
-  /** The write behind the next record fails; the log in memory has it, and a later write makes up for it. */
+  /** The write behind the next record of the team fails; the log in memory has it, and a later write makes up for it. */
   const failOnce = () => {
     const { session } = rig.lead
-    const flush = session.flush.bind(session)
-    // The pipeline makes durable what came before a call.
-    let before = 1
-    Object.assign(session, { flush: async () => (before-- === 0 ? Promise.reject(new Error('no space left')) : flush()) })
+    const [append, flush] = [session.append.bind(session), session.flush.bind(session)]
+    let next: 'waits' | 'fails' | 'is over' = 'waits'
+    Object.assign(session, {
+      append: (draft: Parameters<typeof append>[0]) => {
+        if (next === 'waits' && draft.type.startsWith('team/')) next = 'fails'
+        return append(draft)
+      },
+      flush: async () => {
+        if (next !== 'fails') return flush()
+        next = 'is over'
+        throw new Error('no space left')
+      },
+    })
   }
   it('leaves no teammate on its way for ever, and says what counts', async () => {
     await start()
